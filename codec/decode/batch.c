@@ -36,36 +36,18 @@ static l2k_status code(void *coder, const void *opaque)
 
 /* ---- How large the images are ------------------------------------------------------------------------------------ */
 
-/* A file with more boxes before its codestream counts as unreadable. */
-enum { MOST_BOXES = 64 };
-
-/* Finds the codestream, which may follow boxes (I.4); NULL if the file has none. */
-static const uint8_t *find_codestream(const uint8_t *at, const uint8_t *end)
-{
-    for (int i = 0; i < MOST_BOXES && (size_t)(end - at) >= 16; i++) {
-        const uint32_t length = l2k_get_be(at, 4);
-        const bool is_long = length == 1;
-        const uint64_t bytes = is_long ? (uint64_t)l2k_get_be(at + 8, 4) << 32 | l2k_get_be(at + 12, 4) : length;
-        if (at[0] == 0xFF)
-            return at;
-        if (memcmp(at + 4, "jp2c", 4) == 0)
-            return at + (is_long ? 16 : 8);
-        if (bytes < 8 || bytes > (size_t)(end - at))
-            return NULL;
-        at += bytes;
-    }
-    return NULL;
-}
-
 /* Samples of all components by SIZ (A.5.1), sub-sampling ignored; 0 without SIZ. Only the choice of processor and the
  * number of workers depend on it. */
 static uint64_t samples_of(const void *owner, const void *opaque, bool *ht)
 {
+    enum { LEAST = 42 }; /* bytes up to the number of components */
+    const uint32_t SOC_AND_SIZ = 0xFF4FFF51;
     const l2k_decode_item *item = opaque;
     const int64_t reduce = ((const l2k_decoder *)owner)->options[L2K_DECODER_REDUCE];
-    const uint8_t *end = item->data ? (const uint8_t *)item->data + item->bytes : NULL;
-    const uint8_t *at = item->data ? find_codestream(item->data, end) : NULL;
-    if (!at || end - at < 42 || l2k_get_be(at, 4) != 0xFF4FFF51)
+    const uint8_t *at = item->data, *end = at ? at + item->bytes : NULL;
+    while (at && end - at >= LEAST && l2k_get_be(at, 4) != SOC_AND_SIZ) /* boxes may come before them (I.4) */
+        at = memchr(at + 1, SOC_AND_SIZ >> 24, (size_t)(end - at - 1));
+    if (!at || end - at < LEAST)
         return 0;
     const uint64_t x1 = l2k_get_be(at + 8, 4), y1 = l2k_get_be(at + 12, 4), x0 = l2k_get_be(at + 16, 4),
                    y0 = l2k_get_be(at + 20, 4), components = l2k_get_be(at + 40, 2);

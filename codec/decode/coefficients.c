@@ -5,7 +5,6 @@
 typedef struct coefficient_call {
     l2k_coefficient_sink sink;
     void *user;
-    uint32_t tile;
 } coefficient_call;
 
 /* Tier-1 leaves twice the index at which to reconstruct (E.1.1.2). Its half, rounded towards 0, is the index itself if
@@ -21,35 +20,29 @@ static l2k_status halve(const l2k_context *context, const l2k_coefficients *view
     return L2K_OK;
 }
 
-static void describe_bands(const l2k_tile_state *s, uint32_t c, const l2k_coefficients *view,
-                           l2k_subband_info bands[L2K_MAX_SUBBANDS])
-{
-    const l2k_component_coding *coding = s->tile.components[c].coding;
-    for (uint32_t b = 0; b < view->num_bands; b++) {
-        l2k_step step = l2k_coding_step(coding, l2k_band_resolution(b), l2k_band_orientation(b));
-        bands[b] = l2k_describe_band(&s->components[c], b, step, coding->guard_bits);
-    }
-}
-
 /* Passes component c to the sink. */
 static l2k_status give(const coefficient_call *call, const l2k_context *context, const l2k_tile_state *s, uint32_t c)
 {
-    const l2k_coefficients *view = s->tile.components[c].view;
     const l2k_tile_component *component = &s->tile.components[c];
-    l2k_wavelet wavelet = (l2k_wavelet)component->coding->wavelet;
+    const l2k_component_coding *coding = component->coding;
+    const l2k_coefficients *view = component->view;
+    l2k_wavelet wavelet = (l2k_wavelet)coding->wavelet;
     l2k_subband_info bands[L2K_MAX_SUBBANDS];
     l2k_rect r = component->rect;
     if (l2k_wavelet_get(wavelet)->quantised)
         L2K_TRY(halve(context, view));
-    describe_bands(s, c, view, bands);
+    for (uint32_t b = 0; b < view->num_bands; b++) {
+        l2k_step step = l2k_coding_step(coding, l2k_band_resolution(b), l2k_band_orientation(b));
+        bands[b] = l2k_describe_band(&s->components[c], b, step, coding->guard_bits);
+    }
     return call->sink(call->user,
-                      &(l2k_tile_coefficients){.tile = call->tile,
+                      &(l2k_tile_coefficients){.tile = s->tile.index,
                                                .component = c,
                                                .x0 = r.x0,
                                                .y0 = r.y0,
                                                .x1 = r.x1,
                                                .y1 = r.y1,
-                                               .levels = component->coding->levels,
+                                               .levels = coding->levels,
                                                .wavelet = wavelet,
                                                .component_transform = s->coding.component_transform && c < 3,
                                                .view = view,
@@ -82,24 +75,18 @@ static l2k_status take_all(void *opaque, l2k_worker_group *group, const l2k_job 
     return l2k_report_damage(d, s);
 }
 
-static l2k_status check_call(l2k_decoder *decoder, uint32_t tile, l2k_coefficient_sink sink)
+/* One thread takes fewer samples than this: starting others for each of many small tiles would take longer. */
+#define MIN_PARALLEL_SAMPLES ((uint64_t)1 << 16)
+
+l2k_status l2k_decoder_coefficients(l2k_decoder *decoder, uint32_t tile, l2k_coefficient_sink sink, void *user)
 {
+    coefficient_call call = {sink, user};
     L2K_TRY(l2k_decoder_check_options(decoder));
     if (tile >= decoder->codestream.num_tiles)
         return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "tile %u of only %u", tile,
                         decoder->codestream.num_tiles);
     if (!sink)
         return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no function to give coefficients to");
-    return L2K_OK;
-}
-
-/* One thread takes fewer samples than this: starting others for each of many small tiles would take longer. */
-#define MIN_PARALLEL_SAMPLES ((uint64_t)1 << 16)
-
-l2k_status l2k_decoder_coefficients(l2k_decoder *decoder, uint32_t tile, l2k_coefficient_sink sink, void *user)
-{
-    coefficient_call call = {sink, user, tile};
-    L2K_TRY(check_call(decoder, tile, sink));
     l2k_decoding d = l2k_decode_start(decoder, l2k_tile_rect(&decoder->codestream.siz.grid, tile), NULL);
     if (l2k_rect_area(d.area) < MIN_PARALLEL_SAMPLES)
         decoder->context.threads = 1;

@@ -10,13 +10,8 @@ l2k_status l2k_start_packets(const l2k_decoding *d, l2k_tile_state *s)
     return s->order.status;
 }
 
-/* Looking for SOP reads all bytes of the packets, which a file that is read in parts avoids. */
-static bool may_have_sop(const l2k_decoding *d, const l2k_tile_state *s)
-{
-    return s->coding.sop && !d->context->partial;
-}
-
-/* Enters the packets of a tile-part. *is_right: the index has them all. *is_stated: a header lists their lengths. */
+/* Enters the packets of a tile-part. *is_right: the index has them all. *is_stated: a header lists their lengths. Looking
+ * for SOP instead reads all bytes of the packets, which a file that is read in parts avoids. */
 static l2k_status enter_part(const l2k_decoding *d, l2k_tile_state *s, const l2k_tile_part_span *part,
                              l2k_packet_entry *entry, l2k_packet_index *index, bool *is_stated, bool *is_right)
 {
@@ -24,7 +19,8 @@ static l2k_status enter_part(const l2k_decoding *d, l2k_tile_state *s, const l2k
     const l2k_status status = l2k_codestream_lengths(d->codestream, part, &lengths);
     const l2k_packet_span span = {part->packets, part->end, lengths.data, l2k_buffer_end(&lengths)};
     *is_stated = *is_stated || lengths.size > 0;
-    *is_right = status == L2K_OK && (lengths.size > 0 || may_have_sop(d, s) || part->packets == part->end) &&
+    *is_right = status == L2K_OK &&
+                (lengths.size > 0 || (s->coding.sop && !d->context->partial) || part->packets == part->end) &&
                 l2k_packet_index_enter(index, entry, &span);
     l2k_buffer_release(&lengths);
     return status;

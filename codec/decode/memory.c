@@ -19,29 +19,23 @@ typedef struct tree_size {
     double precincts, blocks; /* precincts: their parts in subbands */
 } tree_size;
 
-/* The precincts and code-blocks of one subband, blocks being no larger than their precincts. */
-static void count_band(const l2k_component_coding *coding, l2k_rect rect, unsigned r, unsigned orientation,
-                       double precincts, tree_size *size)
-{
-    l2k_rect band = l2k_unsplit_subband(rect, coding->unsplit, l2k_band_level(coding->levels, r), orientation);
-    unsigned width =
-        l2k_min_u32(coding->log2_block_width, coding->log2_precinct_width[r] - l2k_coding_halves_across(coding, r));
-    unsigned height =
-        l2k_min_u32(coding->log2_block_height, coding->log2_precinct_height[r] - l2k_coding_halves_down(coding, r));
-    l2k_partition blocks = l2k_partition_make(band, width, height);
-    /* Other tiles of this size may cut one more block on each side. */
-    size->blocks += (blocks.across + 1.0) * (blocks.down + 1.0);
-    size->precincts += precincts;
-}
-
+/* Blocks are no larger than their precincts. */
 static void count_component(const l2k_component_coding *coding, l2k_rect rect, tree_size *size)
 {
     for (unsigned r = 0; r <= coding->levels; r++) {
+        const unsigned across = coding->log2_precinct_width[r], down = coding->log2_precinct_height[r];
+        const unsigned level = l2k_band_level(coding->levels, r);
         l2k_rect resolution = l2k_unsplit_resolution(rect, coding->unsplit, coding->levels - r);
-        l2k_partition p =
-            l2k_partition_make(resolution, coding->log2_precinct_width[r], coding->log2_precinct_height[r]);
-        for (unsigned o = r ? 1 : 0; o <= (r ? 3u : 0u); o++)
-            count_band(coding, rect, r, o, (p.across + 1.0) * (p.down + 1.0), size);
+        l2k_partition p = l2k_partition_make(resolution, across, down);
+        for (unsigned o = r ? L2K_HL : L2K_LL; o <= (r ? L2K_HH : L2K_LL); o++) {
+            l2k_partition blocks =
+                l2k_partition_make(l2k_unsplit_subband(rect, coding->unsplit, level, o),
+                                   l2k_min_u32(coding->log2_block_width, across - l2k_coding_halves_across(coding, r)),
+                                   l2k_min_u32(coding->log2_block_height, down - l2k_coding_halves_down(coding, r)));
+            /* Other tiles of this size may cut one more precinct or block on each side. */
+            size->blocks += (blocks.across + 1.0) * (blocks.down + 1.0);
+            size->precincts += (p.across + 1.0) * (p.down + 1.0);
+        }
     }
 }
 
@@ -79,12 +73,6 @@ static double bytes_of_tree(const l2k_decoding *d, l2k_rect tile, uint64_t packe
     bytes += (double)siz->num_components * (sizeof(l2k_tile_component) + sizeof(l2k_component_coding) +
                                             sizeof(l2k_plan_component) + sizeof(l2k_plane) + 64);
     return with_overhead(2 * bytes);
-}
-
-/* Samples that do not go straight to the output. */
-static double bytes_of_samples(const l2k_plan_spec *spec)
-{
-    return with_overhead((double)l2k_plan_samples(spec) * sizeof(int32_t));
 }
 
 typedef struct tile_bound {
@@ -140,7 +128,8 @@ static void bound_tile(const l2k_decoding *d, l2k_rect tile, uint64_t packet_byt
     }
     double coder = with_overhead((double)l2k_decode_coders(d->codestream)->bytes_per_thread);
     double one = (double)l2k_plan_host_bytes(&spec, 1), two = (double)l2k_plan_host_bytes(&spec, 2);
-    bound->tile = one + bytes_of_samples(&spec) + bytes_of_tree(d, tile, packet_bytes) + coder;
+    const double samples = (double)l2k_plan_samples(&spec) * sizeof(int32_t); /* may not go straight to the output */
+    bound->tile = one + with_overhead(samples) + bytes_of_tree(d, tile, packet_bytes) + coder;
     bound->thread = two - one + coder;
 }
 

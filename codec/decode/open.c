@@ -173,12 +173,9 @@ l2k_status l2k_decoder_decode_memory(l2k_decoder *decoder, const void *data, siz
     if (!image || !planes)
         return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "nowhere to return the image to");
     L2K_TRY(l2k_decoder_open_memory(decoder, data, bytes));
-    l2k_status status = decode_opened(decoder, image);
-    if (status == L2K_OK || status == L2K_INCOMPLETE) {
-        *planes = decoder->memory_planes;
-    } else {
-        l2k_decoder_close(decoder);
-        l2k_decoder_drop(decoder);
-    }
+    const l2k_status status = decode_opened(decoder, image);
+    if (status != L2K_OK && status != L2K_INCOMPLETE)
+        return l2k_decoder_finish_opening(decoder, status); /* closes the file */
+    *planes = decoder->memory_planes;
     return status;
 }

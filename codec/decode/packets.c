@@ -147,11 +147,6 @@ static void note_excess(l2k_tile_reader *reader, const l2k_packet_id *id)
     reader->number++;
 }
 
-static bool next_packet(l2k_tile_reader *reader, l2k_packet_order *order)
-{
-    return reader->awaits || l2k_packet_order_next(order, &reader->next);
-}
-
 /* Whether enough of the packet at the input has arrived. A header that turns out longer is read again. */
 static bool has_arrived(l2k_tile_reader *reader)
 {
@@ -173,7 +168,8 @@ static l2k_status read_packets(l2k_tile_reader *reader, l2k_packet_order *order,
 {
     const l2k_decoding *d = reader->decoding;
     const bool to_end = has_all(reader) || (index && index->was_read);
-    while (!stop->error && (to_end || reader->left > 0) && next_packet(reader, order)) {
+    while (!stop->error && (to_end || reader->left > 0) &&
+           (reader->awaits || l2k_packet_order_next(order, &reader->next))) {
         const l2k_packet_id id = reader->next;
         const bool keep = wanted(reader, &id);
         reader->awaits = !has_arrived(reader);
@@ -444,21 +440,28 @@ static l2k_status read_wanted(const l2k_decoding *d, l2k_tile_state *s, l2k_tile
 
 enum { FIRST_BYTES = 256, GROWTH = 8 };
 
-/* If a header is longer than expected, reads all packets again; bytes of the file that were read stay in memory. */
+/* If a header was longer than expected, reads all packets again from `input` on; bytes of the file that were read stay
+ * in memory. */
+static l2k_status read_longer(const l2k_decoding *d, l2k_tile_state *s, l2k_tile_reader *reader,
+                              l2k_packet_index *index, const l2k_packet_input *input, l2k_packet_stop *stop)
+{
+    while (reader->input.beyond) {
+        reader->header_bytes *= GROWTH;
+        reader->input = *input;
+        *stop = (l2k_packet_stop){0};
+        L2K_TRY(l2k_tile_restart(d->context, UINT64_MAX, &s->tile));
+        L2K_TRY(read_wanted(d, s, reader, index, stop));
+    }
+    return L2K_OK;
+}
+
 static l2k_status read_with_headers(const l2k_decoding *d, l2k_tile_state *s, l2k_tile_reader *reader,
                                     l2k_packet_index *index, l2k_packet_stop *stop)
 {
     const l2k_packet_input input = reader->input;
     reader->header_bytes = FIRST_BYTES;
     L2K_TRY(read_wanted(d, s, reader, index, stop));
-    while (reader->input.beyond) {
-        reader->header_bytes *= GROWTH;
-        reader->input = input;
-        *stop = (l2k_packet_stop){0};
-        L2K_TRY(l2k_tile_restart(d->context, UINT64_MAX, &s->tile));
-        L2K_TRY(read_wanted(d, s, reader, index, stop));
-    }
-    return L2K_OK;
+    return read_longer(d, s, reader, index, &input, stop);
 }
 
 /* Some encoders send more coding passes than bit-planes, and are right otherwise. But if packets do not end with their
@@ -536,7 +539,6 @@ l2k_status l2k_read_arrived_packets(const l2k_decoding *d, l2k_tile_state *s, bo
                                     bool *restarted, bool *done)
 {
     l2k_packet_stop stop = {0};
-    *restarted = false;
     if (!reader->tile) {
         *reader = reader_of(d, s);
         reader->header_bytes = FIRST_BYTES;
@@ -546,16 +548,10 @@ l2k_status l2k_read_arrived_packets(const l2k_decoding *d, l2k_tile_state *s, bo
     reader->input.arrives = !ended;
     reader->input.sure = NULL;
     reader->bytes = l2k_tile_bytes(d->codestream, s->tile.index);
+    const l2k_packet_input input = reader->input;
     L2K_TRY(read_packets(reader, &s->order, NULL, &stop));
-    while (reader->input.beyond) {
-        *restarted = true;
-        reader->header_bytes *= GROWTH;
-        reader->input.beyond = false;
-        stop = (l2k_packet_stop){0};
-        L2K_TRY(l2k_tile_restart(d->context, UINT64_MAX, &s->tile));
-        L2K_TRY(start_packets(d, s, reader));
-        L2K_TRY(read_packets(reader, &s->order, NULL, &stop));
-    }
+    *restarted = reader->input.beyond;
+    L2K_TRY(read_longer(d, s, reader, NULL, &input, &stop));
     reader->offset = (uint64_t)(reader->input.data - d->codestream->data);
     *done = !reader->awaits;
     s->is_whole = *done && !stop.error;

@@ -1,17 +1,6 @@
 /* Opens a file whose bytes the caller pushes as they arrive. */
 #include "codec/decode/tile_state.h"
 
-/* Messages about a file that ends early are kept back until it has ended. */
-typedef void message_hook(void *user, l2k_severity severity, const char *text);
-
-static message_hook *silence(l2k_decoder *decoder)
-{
-    message_hook *message = decoder->context.hooks.message;
-    if (!decoder->has_ended)
-        decoder->context.hooks.message = NULL;
-    return message;
-}
-
 /* Reads the headers as often as the file has grown by an eighth, until they are complete. */
 static l2k_status try_to_open(l2k_decoder *decoder)
 {
@@ -19,9 +8,7 @@ static l2k_status try_to_open(l2k_decoder *decoder)
     if (!decoder->has_ended && file->size < decoder->next_try)
         return L2K_INCOMPLETE;
     decoder->next_try = file->size + file->size / 8;
-    message_hook *message = silence(decoder);
     const l2k_status status = l2k_decoder_open_bytes(decoder, file->data, file->size);
-    decoder->context.hooks.message = message;
     if (status == L2K_OK || decoder->has_ended)
         return l2k_decoder_finish_opening(decoder, status);
     l2k_decoder_forget_headers(decoder);
@@ -33,9 +20,7 @@ static l2k_status extend(l2k_decoder *decoder)
 {
     const uint8_t *before = decoder->data, *data = decoder->file.data;
     const size_t at = decoder->is_jp2 ? decoder->jp2.codestream_at : 0, size = decoder->file.size;
-    message_hook *message = silence(decoder);
     const l2k_status status = l2k_codestream_extend(&decoder->codestream, data + at, size - at);
-    decoder->context.hooks.message = message;
     if (data != before && decoder->rows && decoder->rows->in_strips)
         l2k_tile_move_contributions(&decoder->states[0].tile, before, data);
     if (decoder->jp2.icc)
@@ -68,8 +53,12 @@ static l2k_status push(l2k_decoder *decoder, const void *data, size_t bytes)
 {
     l2k_buffer old = {.context = &decoder->context};
     l2k_status status = append(decoder, data, bytes, &old);
+    const l2k_hooks hooks = decoder->context.hooks;
+    if (!decoder->has_ended) /* messages about a file that ends early are kept back until it has ended */
+        decoder->context.hooks.message = NULL;
     if (status == L2K_OK)
         status = decoder->is_open ? extend(decoder) : try_to_open(decoder);
+    decoder->context.hooks = hooks;
     l2k_buffer_release(&old);
     if (status != L2K_OK || decoder->rows)
         return status;

@@ -79,9 +79,8 @@ static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_bac
  * longer. */
 static void take_indices(l2k_decoder *decoder, l2k_decoding *d)
 {
-    const l2k_rect image = d->codestream->siz.grid.image;
-    const bool all = d->area.x0 <= image.x0 && d->area.y0 <= image.y0 && d->area.x1 >= image.x1 &&
-                     d->area.y1 >= image.y1 && d->discard == 0 && d->layers == 0 && d->only == UINT32_MAX;
+    const bool all = l2k_rect_equals(d->area, d->codestream->siz.grid.image) && d->discard == 0 && d->layers == 0 &&
+                     d->only == UINT32_MAX;
     if (!decoder->indices && !all)
         decoder->indices = l2k_allocate_zeroed(d->context, d->codestream->num_tiles, sizeof *decoder->indices);
     d->indices = decoder->indices;
@@ -96,12 +95,10 @@ static void take_indices(l2k_decoder *decoder, l2k_decoding *d)
 static unsigned share_of(const l2k_decoding *d)
 {
     const l2k_codestream *cs = d->codestream;
-    const l2k_rect image = cs->siz.grid.image;
     const unsigned progression = cs->coding.progression, share = 2 * d->discard;
     const bool ascends =
         progression == L2K_RLCP || progression == L2K_RPCL || (progression == L2K_LRCP && cs->coding.num_layers == 1);
-    const bool all = d->area.x0 <= image.x0 && d->area.y0 <= image.y0 && d->area.x1 >= image.x1 &&
-                     d->area.y1 >= image.y1 && d->only == UINT32_MAX;
+    const bool all = l2k_rect_equals(d->area, cs->siz.grid.image) && d->only == UINT32_MAX;
     const bool is_small = share < 64 && (uint64_t)(cs->end - cs->first) >> share <= MOST_PRESENT;
     return ascends && all && is_small ? share : L2K_NO_SHARE;
 }
@@ -185,16 +182,10 @@ l2k_status l2k_decoder_memory_kind(l2k_decoder *decoder, l2k_decoding *d, l2k_ba
     return l2k_engine_of_planes(d->context, backend);
 }
 
-static void forget_parts(l2k_decoder *decoder)
-{
-    const l2k_codestream *cs = &decoder->codestream;
-    if (decoder->context.partial && l2k_partial_present(&decoder->parts) > MOST_PRESENT)
-        l2k_partial_forget(&decoder->parts, cs->first, cs->end);
-}
-
 l2k_status l2k_decode_end(l2k_decoder *decoder, l2k_status status)
 {
-    forget_parts(decoder);
+    if (decoder->context.partial && l2k_partial_present(&decoder->parts) > MOST_PRESENT)
+        l2k_partial_forget(&decoder->parts, decoder->codestream.first, decoder->codestream.end);
     if (status != L2K_OK || !l2k_choice_is_settled(&decoder->choice))
         l2k_decoder_drop(decoder);
     if (atomic_load(&decoder->findings.lengths_are_wrong))
