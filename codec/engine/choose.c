@@ -106,14 +106,6 @@ const l2k_context *l2k_engine_context(const l2k_engine *engine)
 
 /* ---- Plans --------------------------------------------------------------------------------------------------- */
 
-static l2k_status make_plan(const l2k_engine *engine, const l2k_plan_spec *spec, l2k_plan **plan)
-{
-    L2K_TRY(l2k_plan_create(&engine->context, engine->backend, spec, plan));
-    if (engine->backend == L2K_BACKEND_AUTO && l2k_plan_stream(*plan))
-        l2k_plan_use(*plan, &engine->quiet);
-    return L2K_OK;
-}
-
 /* Makes a plan off the host if it fits beside those of the cache. Otherwise drops these, since out of memory AUTO would
  * use the CPU for all tiles to come. */
 static bool has_room(const l2k_engine *engine, const l2k_plan_spec *spec, l2k_engine_slot *slot)
@@ -125,7 +117,6 @@ static bool has_room(const l2k_engine *engine, const l2k_plan_spec *spec, l2k_en
         l2k_plan_cache_drop(&engine->context, engine->cache);
         return false;
     }
-    l2k_plan_use(slot->plan, l2k_engine_context(engine));
     return true;
 }
 
@@ -137,9 +128,11 @@ static l2k_status plan_slot(const l2k_engine *engine, l2k_engine_slot *slot, con
     l2k_plan *cached = l2k_plan_cache_take(&engine->context, engine->cache, spec);
     l2k_plan_cache_put(&engine->context, engine->cache, slot->plan);
     slot->plan = cached;
-    if (cached)
-        l2k_plan_use(cached, l2k_engine_context(engine));
-    return cached || has_room(engine, spec, slot) ? L2K_OK : make_plan(engine, spec, &slot->plan);
+    if (!cached && !has_room(engine, spec, slot))
+        L2K_TRY(l2k_plan_create(&engine->context, engine->backend, spec, &slot->plan));
+    if (l2k_plan_stream(slot->plan))
+        l2k_plan_use(slot->plan, l2k_engine_context(engine));
+    return L2K_OK;
 }
 
 /* ---- What fails is done again -------------------------------------------------------------------------------- */
@@ -152,7 +145,7 @@ bool l2k_engine_may_try_again(const l2k_engine *engine, l2k_status status)
 /* The slot's next plan will be on the CPU. Code of other tiles stays. */
 bool l2k_engine_falls_back(const l2k_engine *engine, l2k_engine_slot *slot, l2k_status status)
 {
-    if (!l2k_engine_may_try_again(engine, status) || !l2k_engine_has_left_host(slot))
+    if (!l2k_engine_may_try_again(engine, status) || !slot->plan || !l2k_plan_stream(slot->plan))
         return false;
     l2k_choice_fall_back(&engine->context, status);
     l2k_plan_free(slot->plan);
@@ -229,11 +222,6 @@ l2k_status l2k_engine_begin_encode(l2k_engine *engine, l2k_engine_slot *slot, l2
     return l2k_engine_table_of(engine, slot)->begin_encode(engine, slot, request);
 }
 
-l2k_status l2k_engine_finish(l2k_engine_slot *slot)
-{
-    return l2k_plan_finish(slot->plan);
-}
-
 l2k_status l2k_engine_encode_strip(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
                                    const l2k_plane *planes)
 {
@@ -246,11 +234,6 @@ l2k_status l2k_engine_finish_encode(l2k_engine *engine, l2k_engine_slot *slot, c
 {
     *made = (l2k_made_packets){0};
     return l2k_engine_table_of(engine, slot)->finish_encode(engine, slot, request, made);
-}
-
-l2k_status l2k_engine_recode(l2k_engine *engine, const l2k_encode_request *request)
-{
-    return l2k_engine_cpu.recode(engine, request);
 }
 
 void l2k_engine_forget(l2k_engine *engine)
@@ -284,16 +267,6 @@ l2k_status l2k_engine_prepare_decode(l2k_engine *engine, l2k_engine_slot *slot, 
 l2k_status l2k_engine_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const l2k_decode_request *request)
 {
     return l2k_engine_table_of(engine, slot)->begin_decode(engine, slot, request);
-}
-
-bool l2k_engine_runs_in_strips(const l2k_engine_slot *slot)
-{
-    return l2k_plan_is_by_rows(slot->plan);
-}
-
-l2k_status l2k_engine_begin_strips(l2k_engine_slot *slot)
-{
-    return l2k_plan_begin(slot->plan, NULL);
 }
 
 bool l2k_engine_next_strip(l2k_engine_slot *slot, uint64_t *end)

@@ -12,12 +12,12 @@ l2k_status l2k_plan_cache_create(const l2k_context *context, unsigned room, l2k_
     return l2k_check_memory(context, cache->plans, "%u plans", room);
 }
 
-static void free_plan(const l2k_context *context, const l2k_cached_plan *cached)
+static void free_plan(const l2k_context *context, l2k_cached_plan cached)
 {
     l2k_context there = *context;
-    there.devices = cached->devices;
+    there.devices = cached.devices;
     const int before = l2k_device_enter(&there);
-    l2k_plan_free(cached->plan);
+    l2k_plan_free(cached.plan);
     l2k_device_leave(before);
 }
 
@@ -32,7 +32,7 @@ static l2k_cached_plan take_out(l2k_plan_cache *cache, unsigned i)
 void l2k_plan_cache_clear(const l2k_context *context, l2k_plan_cache *cache)
 {
     while (cache->count)
-        free_plan(context, &cache->plans[--cache->count]);
+        free_plan(context, cache->plans[--cache->count]);
 }
 
 void l2k_plan_cache_release(const l2k_context *context, l2k_plan_cache *cache)
@@ -49,10 +49,8 @@ enum { MOST_IDLE = 3 };
 void l2k_plan_cache_age(const l2k_context *context, l2k_plan_cache *cache)
 {
     for (unsigned i = cache->count; i-- > 0;)
-        if (++cache->plans[i].idle > MOST_IDLE) {
-            const l2k_cached_plan cached = take_out(cache, i);
-            free_plan(context, &cached);
-        }
+        if (++cache->plans[i].idle > MOST_IDLE)
+            free_plan(context, take_out(cache, i));
 }
 
 l2k_plan *l2k_plan_cache_take(const l2k_context *context, l2k_plan_cache *cache, const l2k_plan_spec *spec)
@@ -79,7 +77,7 @@ void l2k_plan_cache_put(const l2k_context *context, l2k_plan_cache *cache, l2k_p
     cache->plans[cache->count++] = (l2k_cached_plan){plan, context->devices, 0};
     pthread_mutex_unlock(&cache->lock);
     if (oldest.plan)
-        free_plan(context, &oldest);
+        free_plan(context, oldest);
 }
 
 bool l2k_plan_cache_has_any(const l2k_context *context, l2k_plan_cache *cache)
@@ -96,9 +94,7 @@ void l2k_plan_cache_drop(const l2k_context *context, l2k_plan_cache *cache)
 {
     pthread_mutex_lock(&cache->lock);
     for (unsigned i = cache->count; i-- > 0;)
-        if (cache->plans[i].devices == context->devices) {
-            const l2k_cached_plan cached = take_out(cache, i);
-            free_plan(context, &cached);
-        }
+        if (cache->plans[i].devices == context->devices)
+            free_plan(context, take_out(cache, i));
     pthread_mutex_unlock(&cache->lock);
 }

@@ -2,18 +2,6 @@
 #include "base/memory.h"
 #include "codec/engine/engine.h"
 
-static l2k_status fetch_plane(const l2k_context *context, const l2k_encode_request *request,
-                              const l2k_tile_component *component, l2k_plane *plane)
-{
-    const uint32_t width = l2k_rect_width(component->rect), height = l2k_rect_height(component->rect);
-    const size_t bytes = l2k_plane_extent(plane, width, height);
-    if (bytes == 0)
-        return L2K_OK;
-    void *host = l2k_arena_take(context, &request->tile->contributions, bytes);
-    L2K_TRY(l2k_check_memory(context, host, "the samples of a tile"));
-    return l2k_plane_fetch(context, plane, width, height, request->stream, host);
-}
-
 /* The copies have the strides of the planes. */
 l2k_status l2k_engine_fetch_planes(const l2k_context *context, l2k_encode_request *request)
 {
@@ -21,8 +9,14 @@ l2k_status l2k_engine_fetch_planes(const l2k_context *context, l2k_encode_reques
     l2k_plane *copies = l2k_arena_take(context, &request->tile->contributions, tile->num_components * sizeof *copies);
     L2K_TRY(l2k_check_memory(context, copies, "a tile"));
     for (uint32_t c = 0; c < tile->num_components; c++) {
+        const l2k_rect rect = tile->components[c].rect;
+        const uint32_t width = l2k_rect_width(rect), height = l2k_rect_height(rect);
+        const size_t bytes = l2k_plane_extent(&request->planes[c], width, height);
+        void *host = bytes ? l2k_arena_take(context, &request->tile->contributions, bytes) : NULL;
         copies[c] = request->planes[c];
-        L2K_TRY(fetch_plane(context, request, &tile->components[c], &copies[c]));
+        L2K_TRY(l2k_check_memory(context, host || !bytes, "the samples of a tile"));
+        if (bytes)
+            L2K_TRY(l2k_plane_fetch(context, &copies[c], width, height, request->stream, host));
     }
     request->planes = copies;
     return L2K_OK;
