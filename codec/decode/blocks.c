@@ -17,10 +17,9 @@ static l2k_status allocate_state(const l2k_context *context, l2k_tile_state *s)
         return L2K_OK;
     s->components = take_zeroed(context, s, sizeof *s->components);
     s->planes = take_zeroed(context, s, sizeof *s->planes);
-    s->plan_component = take_zeroed(context, s, sizeof *s->plan_component);
     s->host_planes = take_zeroed(context, s, sizeof *s->host_planes);
     s->uploads = take_zeroed(context, s, sizeof *s->uploads);
-    if (s->components && s->planes && s->plan_component && s->host_planes && s->uploads)
+    if (s->components && s->planes && s->host_planes && s->uploads)
         s->joined = take_zeroed(context, s, sizeof *s->joined);
     if (!s->joined)
         s->uploads = NULL;
@@ -37,29 +36,19 @@ l2k_status l2k_list_blocks(const l2k_decoding *d, l2k_tile_state *s)
     return s->places ? L2K_OK : l2k_tile_list_blocks(d->context, &s->tile, &s->places, &s->num_places);
 }
 
-static bool is_off_host(const l2k_decoding *d, const l2k_tile_state *s)
-{
-    return l2k_is_off_host(s->tile.components[d->only == UINT32_MAX ? 0 : d->only].view);
-}
-
 l2k_status l2k_fetch_blocks(const l2k_decoding *d, l2k_tile_state *s)
 {
     s->to_decode = s->places;
     s->num_to_decode = s->num_places;
     l2k_release(d->context, s->rest);
     s->rest = NULL;
-    if (!d->cache || is_off_host(d, s) || atomic_load(&d->findings->lengths_are_wrong))
+    if (!d->cache || l2k_is_off_host(s->tile.components[d->only == UINT32_MAX ? 0 : d->only].view) ||
+        atomic_load(&d->findings->lengths_are_wrong))
         return L2K_OK;
     s->to_decode = s->rest = l2k_allocate(d->context, s->num_places, sizeof *s->rest);
     L2K_TRY(l2k_check_memory(d->context, s->rest, "code-blocks"));
     s->num_to_decode = l2k_block_cache_fetch(d->cache, s->tile.index, s->places, s->num_places, s->rest);
     return L2K_OK;
-}
-
-void l2k_keep_blocks(const l2k_decoding *d, l2k_tile_state *s)
-{
-    if (s->rest && !atomic_load(&s->damaged))
-        l2k_block_cache_store(d->cache, s->tile.index, s->rest, s->num_to_decode);
 }
 
 l2k_status l2k_need_blocks(const l2k_decoding *d, const l2k_tile_state *s)
@@ -95,17 +84,6 @@ static unsigned measure_band(l2k_tile_state *s, const l2k_subband *band, bool ar
     return l2k_max_u32(of_ht, planes_below(of_mq, band->component->coding->roi_shift));
 }
 
-/* Measures the bit-planes of each subband of component c. Blocks are listed subband by subband; *at advances from the
- * first block of c to that of the next component. */
-static void measure_planes(l2k_tile_state *s, uint32_t c, bool arrives, size_t *at, uint8_t bits[L2K_MAX_SUBBANDS])
-{
-    memset(bits, 0, L2K_MAX_SUBBANDS);
-    while (*at < s->num_places && s->places[*at].band->component->index == c) {
-        const l2k_subband *band = s->places[*at].band;
-        bits[l2k_band_number(band->resolution, band->orientation)] = (uint8_t)measure_band(s, band, arrives, at);
-    }
-}
-
 /* ---- The plan ------------------------------------------------------------------------------------------------ */
 
 /* Annex G requires components of one size, but their numbers of levels may differ (COC). The plan then gives values
@@ -124,27 +102,23 @@ static void join_later(l2k_tile_state *s, l2k_plan_spec *spec)
     }
 }
 
-static unsigned most_bits(const uint8_t bits[L2K_MAX_SUBBANDS])
-{
-    unsigned most = 0;
-    for (unsigned band = 0; band < L2K_MAX_SUBBANDS; band++)
-        most = l2k_max_u32(most, bits[band]);
-    return most;
-}
-
-/* The narrowest type for the received blocks: int16 if every magnitude, for 9/7 doubled, has at most 15 bits. */
+/* The narrowest type for the received blocks: int16 if every magnitude, for 9/7 doubled, has at most 15 bits. Blocks are
+ * listed component by component, and subband by subband. */
 static l2k_coefficient_type measure_components(l2k_tile_state *s, bool arrives)
 {
     size_t at = 0;
     l2k_coefficient_type type = L2K_COEFFICIENT_INT16;
     for (uint32_t c = 0; c < s->tile.num_components; c++) {
-        uint8_t bits[L2K_MAX_SUBBANDS];
+        uint8_t bits[L2K_MAX_SUBBANDS] = {0};
         l2k_plan_component *k = &s->components[c];
-        measure_planes(s, c, arrives, &at, bits);
+        while (at < s->num_places && s->places[at].band->component->index == c) {
+            const l2k_subband *band = s->places[at].band;
+            const unsigned planes = measure_band(s, band, arrives, &at);
+            bits[l2k_band_number(band->resolution, band->orientation)] = (uint8_t)planes;
+            if (planes + l2k_wavelet_get(k->wavelet)->quantised > 15)
+                type = L2K_COEFFICIENT_INT32;
+        }
         k->narrow_low = l2k_low_fits_int16(k, bits);
-        if (most_bits(bits) + l2k_wavelet_get(k->wavelet)->quantised > 15)
-            type = L2K_COEFFICIENT_INT32;
-        s->plan_component[c] = c;
     }
     return type;
 }
@@ -170,7 +144,7 @@ l2k_decode_request l2k_decode_request_of(const l2k_decoding *d, l2k_tile_state *
                                 .places = s->to_decode,
                                 .num_places = s->num_to_decode,
                                 .tile = &s->tile,
-                                .plan_component = s->plan_component,
+                                .one_component = d->only != UINT32_MAX,
                                 .bytes = s->bytes,
                                 .num_bytes = s->num_bytes,
                                 .damaged = &s->damaged,
@@ -178,8 +152,7 @@ l2k_decode_request l2k_decode_request_of(const l2k_decoding *d, l2k_tile_state *
                                 .planes = s->planes};
 }
 
-/* The plan is for all components, or for the only wanted one, then without component transform. If it will not run,
- * only its views matter. */
+/* For the only wanted component there is no component transform. If the plan will not run, only its views matter. */
 l2k_status l2k_prepare_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_engine *engine, l2k_engine_slot *slot)
 {
     l2k_decode_request request = l2k_decode_request_of(d, s);
@@ -198,13 +171,12 @@ l2k_status l2k_prepare_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_engi
         spec.component_transform = false;
         spec.num_components = 1;
         spec.components = &s->components[d->only];
-        s->plan_component[d->only] = 0;
     }
     join_later(s, &spec);
     request.spec = &spec;
     L2K_TRY(l2k_engine_prepare_decode(engine, slot, &request, &s->on_host));
     for (uint32_t c = 0; c < s->tile.num_components; c++)
-        if (d->only == UINT32_MAX || d->only == c)
-            l2k_engine_set_view(slot, s->plan_component[c], &s->tile.components[c]);
+        if (l2k_wants_component(d, c))
+            l2k_engine_set_view(slot, l2k_number_in_plan(d, c), &s->tile.components[c]);
     return L2K_OK;
 }

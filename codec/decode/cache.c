@@ -82,23 +82,11 @@ static void shrink(l2k_block_cache *cache, uint64_t bytes)
 
 /* ---- From image to image -------------------------------------------------------------------------------------- */
 
-void l2k_block_cache_init(l2k_block_cache *cache, const l2k_context *context)
-{
-    *cache = (l2k_block_cache){.context = context};
-    pthread_mutex_init(&cache->lock, NULL);
-}
-
 void l2k_block_cache_clear(l2k_block_cache *cache)
 {
     shrink(cache, 0);
     l2k_release(cache->context, cache->table);
     cache->table = NULL;
-}
-
-void l2k_block_cache_end(l2k_block_cache *cache)
-{
-    l2k_block_cache_clear(cache);
-    pthread_mutex_destroy(&cache->lock);
 }
 
 void l2k_block_cache_start(l2k_block_cache *cache, uint64_t limit, uint64_t opened, uint32_t layers)

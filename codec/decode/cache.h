@@ -16,8 +16,6 @@ typedef struct l2k_block_cache {
     struct l2k_kept_block **table, *newest, *oldest;
 } l2k_block_cache;
 
-void l2k_block_cache_init(l2k_block_cache *cache, const l2k_context *context);
-
 /* Call before a decoding. Drops blocks of another file or of other layers, and blocks beyond the limit. */
 void l2k_block_cache_start(l2k_block_cache *cache, uint64_t limit, uint64_t opened, uint32_t layers);
 
@@ -26,7 +24,6 @@ void l2k_block_cache_bound(l2k_block_cache *cache, uint64_t bytes);
 
 /* Drops all blocks; the cache keeps none until the next decoding. */
 void l2k_block_cache_clear(l2k_block_cache *cache);
-void l2k_block_cache_end(l2k_block_cache *cache);
 
 /* Writes the coefficients of kept blocks to their places in the views and puts the other places, in order, into `rest`,
  * which has room for all. Returns the number of places in `rest`. */

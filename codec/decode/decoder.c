@@ -7,7 +7,10 @@
 l2k_status l2k_decode_headers(l2k_decoder *decoder, const uint8_t *data, size_t bytes)
 {
     const l2k_context *context = &decoder->context;
-    const l2k_codestream_limits limits = l2k_decoder_limits(decoder, (size_t)decoder->file_bytes);
+    const int64_t *options = decoder->options;
+    const l2k_codestream_limits limits = {l2k_limit_samples(options[L2K_DECODER_LIMIT_SAMPLES], decoder->file_bytes),
+                                          (uint32_t)options[L2K_DECODER_LIMIT_COMPONENTS],
+                                          (uint32_t)options[L2K_DECODER_LIMIT_TILES], options[L2K_DECODER_STRICT] != 0};
 
     /* Boxes: Annex I, codec/jp2/. */
     decoder->is_jp2 = l2k_jp2_detect(data, bytes);
@@ -21,8 +24,7 @@ l2k_status l2k_decode_headers(l2k_decoder *decoder, const uint8_t *data, size_t 
     L2K_TRY(l2k_codestream_open(context, data, bytes, &limits, &decoder->codestream));
     if (decoder->is_jp2)
         L2K_TRY(l2k_jp2_settle_palette(&decoder->jp2, decoder->codestream.siz.num_components));
-    L2K_TRY(l2k_decoder_plan_outputs(decoder));
-    return l2k_decoder_check_outputs(decoder, &limits.size);
+    return l2k_decoder_plan_outputs(decoder, &limits.size);
 }
 
 l2k_status l2k_decode_packets(const l2k_decoding *d, l2k_tile_state *s, l2k_engine *engine, uint32_t index)
@@ -59,7 +61,8 @@ l2k_status l2k_decode_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_engin
     atomic_store(&s->damaged, false);
     s->is_begun = true;
     L2K_TRY(l2k_engine_begin_decode(engine, slot, &request));
-    l2k_keep_blocks(d, s);
+    if (s->rest && !atomic_load(&s->damaged)) /* for later windows, if the caller allows it */
+        l2k_block_cache_store(d->cache, s->tile.index, s->rest, s->num_to_decode);
     return L2K_OK;
 }
 
@@ -73,22 +76,16 @@ static l2k_status decode_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_engi
     return l2k_report_damage(d, s);
 }
 
-/* Asks for the bytes of a tile that will be decoded later. Blocks that are cached are not known before it is prepared. */
-static void ask_for_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_engine *engine, uint32_t index)
-{
-    if (l2k_decode_packets(d, s, engine, index) != L2K_OK || s->is_absent || s->is_blank || d->cache)
-        return;
-    if (l2k_fetch_blocks(d, s) == L2K_OK)
-        l2k_need_blocks(d, s);
-}
-
-/* Where bytes come later, a tile that lacks some lets the tiles behind it ask for theirs: one wait in place of many. */
+/* Where bytes come later, a tile that lacks some lets the tiles behind it ask for theirs: one wait in place of many.
+ * Blocks that are cached are not known before a tile is prepared. */
 static void ask_for_others(const l2k_decode_call *call, l2k_tile_state *s, l2k_engine *engine, const l2k_job *failed)
 {
     const l2k_decoding *d = call->decoding;
     for (uint32_t i = failed->tile + 1; l2k_comes_later(d->context) && call->is_alone && i < d->num_tiles; i++) {
         l2k_tile_state_leave(d, s);
-        ask_for_tile(d, s, engine, d->tiles[i]);
+        if (l2k_decode_packets(d, s, engine, d->tiles[i]) == L2K_OK && !s->is_absent && !s->is_blank && !d->cache &&
+            l2k_fetch_blocks(d, s) == L2K_OK)
+            l2k_need_blocks(d, s);
     }
 }
 

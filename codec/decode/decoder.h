@@ -63,16 +63,19 @@ struct l2k_decoder {
     unsigned num_states;
     l2k_plan_component *bounds; /* of components, to estimate memory */
     uint32_t num_bounds;
-    void *memory; /* the last result of l2k_decoder_decode_memory */
+    l2k_arena memory; /* of the last result of l2k_decoder_decode_memory */
     l2k_plane *memory_planes;
     l2k_batch_workers batch;       /* of batches */
     struct l2k_row_decoding *rows; /* the image that is decoded by rows (rows.c); NULL: none */
 };
 
-/* A rectangle of codestream component c without `discard` resolutions; the main header tells how levels split. */
-static inline l2k_rect l2k_reduced_rect(const l2k_codestream *codestream, uint32_t c, l2k_rect rect, unsigned discard)
+/* The part of codestream component c in an area of the reference grid, without `discard` resolutions; the main header
+ * tells how levels split. */
+static inline l2k_rect l2k_reduced_rect(const l2k_codestream *codestream, uint32_t c, l2k_rect area, unsigned discard)
 {
-    return l2k_unsplit_resolution(rect, codestream->coding.components[c].unsplit, discard);
+    const l2k_component *component = &codestream->siz.components[c];
+    return l2k_unsplit_resolution(l2k_component_rect(area, component->dx, component->dy),
+                                  codestream->coding.components[c].unsplit, discard);
 }
 
 /* The parameters of a decoding; only read once it has begun. */
@@ -91,7 +94,7 @@ typedef struct l2k_decoding {
     uint32_t *tiles;         /* numbers of those that meet the area */
     uint32_t num_tiles;
     bool like_openjpeg;         /* see the option */
-    bool in_strips;             /* the tile's strips are the caller's: planes only say which components are wanted */
+    bool in_strips;             /* the tile's strips are the caller's: planes[] come with them, not yet here */
     bool arrives;               /* the file is still arriving (push.c) */
     bool keeps_tiles;           /* each slot has at most one tile, which may recur in the next image */
     uint64_t opened;            /* the number of the file */
@@ -112,7 +115,6 @@ struct l2k_row_decoding {
     uint64_t strip_end; /* up to this row at the resolution of the output */
     uint32_t tile;
     l2k_decoding d;
-    l2k_plane *wanted; /* of d: data NULL for components that are not wanted, and no planes otherwise */
     /* If d.arrives: */
     struct l2k_tile_reader *reader; /* of its packets (packets.h) */
     size_t num_parts;               /* tile-parts whose headers have been read */
@@ -120,7 +122,13 @@ struct l2k_row_decoding {
 
 static inline bool l2k_wants_component(const l2k_decoding *d, uint32_t c)
 {
-    return d->planes ? d->planes[c].data != NULL : d->only == UINT32_MAX || d->only == c;
+    return d->only == UINT32_MAX || d->only == c;
+}
+
+/* The plan's number of component c: it is for all components, or for the only wanted one. */
+static inline uint32_t l2k_number_in_plan(const l2k_decoding *d, uint32_t c)
+{
+    return d->only == UINT32_MAX ? c : 0;
 }
 
 /* Limits that depend on the size of a file take this one as long as it has not arrived. */
@@ -145,9 +153,6 @@ l2k_status l2k_decoder_check_open(const l2k_decoder *decoder);
 
 /* The same, and whether the options are possible for the file; decoding checks that a tile has enough resolutions. */
 l2k_status l2k_decoder_check_options(const l2k_decoder *decoder);
-
-/* The limits on the headers of a file of `bytes` bytes. */
-l2k_codestream_limits l2k_decoder_limits(const l2k_decoder *decoder, size_t bytes);
 
 /* Bytes that the opened file may take from the allocation hook; a file that was read into memory counts as well. */
 uint64_t l2k_decoder_memory_limit(const l2k_decoder *decoder);
@@ -179,19 +184,13 @@ l2k_status l2k_decoder_finish_opening(l2k_decoder *decoder, l2k_status status);
 /* The only component wanted, or UINT32_MAX for all. */
 uint32_t l2k_decoder_only_component(const l2k_decoder *decoder);
 
-/* The part of the reference grid to decode: the intersection of region and image area. L2K_ERROR_ARGUMENT if it is
- * empty. */
-l2k_status l2k_decoder_area(const l2k_decoder *decoder, l2k_rect *area);
-
-/* Derives the outputs from component mapping and channel definitions. Called once, when a file is opened. */
-l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder);
+/* Derives the outputs from component mapping and channel definitions, and checks them against the limits: a palette or
+ * component mapping may make many of one component. Called once, when a file is opened. */
+l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder, const l2k_sample_limits *limits);
 
 /* Shape and precision of an output of that area; its channel stays. */
 void l2k_decoder_describe_output(const l2k_decoder *decoder, l2k_rect area, l2k_output_source output,
                                  l2k_component *component);
-
-/* Checks outputs against the limits, as a palette or component mapping may make many of one component. */
-l2k_status l2k_decoder_check_outputs(l2k_decoder *decoder, const l2k_sample_limits *limits);
 
 /* The source of output k or, if one component alone is wanted, of that component. */
 l2k_output_source l2k_decoder_output(const l2k_decoder *decoder, uint32_t k);

@@ -28,26 +28,6 @@ static void describe_channels(l2k_decoder *decoder)
     }
 }
 
-static void describe_coding(const l2k_decoder *decoder, l2k_info *info)
-{
-    const l2k_tile_coding *coding = &decoder->codestream.coding;
-    const l2k_component_coding *first = &coding->components[0];
-    info->wavelet = (l2k_wavelet)first->wavelet;
-    info->levels = first->levels;
-    info->block_width = 1u << first->log2_block_width;
-    info->block_height = 1u << first->log2_block_height;
-    info->style = first->style;
-    info->guard_bits = first->guard_bits;
-    info->default_precincts = !first->user_precincts;
-    for (unsigned r = 0; r <= first->levels; r++)
-        info->precincts[r] = (l2k_size){1u << first->log2_precinct_width[r], 1u << first->log2_precinct_height[r]};
-    info->progression = (l2k_progression)coding->progression;
-    info->num_layers = coding->num_layers;
-    info->component_transform = coding->component_transform;
-    info->sop = coding->sop;
-    info->eph = coding->eph;
-}
-
 /* Ccap15 (A.3 of T.814). */
 static void describe_capabilities(const l2k_capabilities *capabilities, l2k_info *info)
 {
@@ -72,6 +52,7 @@ l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info)
     L2K_TRY(l2k_decoder_check_open(decoder));
     const l2k_codestream *cs = &decoder->codestream;
     const l2k_tile_grid *grid = &cs->siz.grid;
+    const l2k_component_coding *first = &cs->coding.components[0];
     *info = (l2k_info){.image = {.x0 = grid->image.x0,
                                  .y0 = grid->image.y0,
                                  .x1 = grid->image.x1,
@@ -90,19 +71,36 @@ l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info)
                        .palette_entries = decoder->jp2.palette.num_entries,
                        .codestream_bytes = (uint64_t)(cs->end - cs->data),
                        .tlm = cs->has_tlm,
-                       .comment = cs->comment};
+                       .comment = cs->comment,
+                       .wavelet = (l2k_wavelet)first->wavelet,
+                       .levels = first->levels,
+                       .block_width = 1u << first->log2_block_width,
+                       .block_height = 1u << first->log2_block_height,
+                       .style = first->style,
+                       .guard_bits = first->guard_bits,
+                       .default_precincts = !first->user_precincts,
+                       .progression = (l2k_progression)cs->coding.progression,
+                       .num_layers = cs->coding.num_layers,
+                       .component_transform = cs->coding.component_transform,
+                       .sop = cs->coding.sop,
+                       .eph = cs->coding.eph};
+    for (unsigned r = 0; r <= first->levels; r++)
+        info->precincts[r] = (l2k_size){1u << first->log2_precinct_width[r], 1u << first->log2_precinct_height[r]};
     L2K_TRY(l2k_codestream_has_plt(cs, &info->plt));
     for (uint32_t c = 0; c < cs->siz.num_components; c++)
         l2k_component_size(&info->image, c, &cs->siz.components[c].width, &cs->siz.components[c].height);
     describe_channels(decoder);
     describe_colour(decoder, &info->image);
-    describe_coding(decoder, info);
     describe_capabilities(&cs->coding.capabilities, info);
     return L2K_OK;
 }
 
-static l2k_status check_component(const l2k_decoder *decoder, uint32_t component)
+/* Before the text about a component, which is empty after an error. */
+static l2k_status start_text(const l2k_decoder *decoder, uint32_t component, char *text, size_t bytes, size_t *length)
 {
+    *length = 0;
+    if (bytes)
+        *text = 0;
     L2K_TRY(l2k_decoder_check_open(decoder));
     if (component >= decoder->codestream.siz.num_components)
         return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "there is no component %u", (unsigned)component);
@@ -111,10 +109,7 @@ static l2k_status check_component(const l2k_decoder *decoder, uint32_t component
 
 l2k_status l2k_decoder_kernel(const l2k_decoder *decoder, uint32_t component, char *text, size_t bytes, size_t *length)
 {
-    *length = 0;
-    if (bytes)
-        *text = 0;
-    L2K_TRY(check_component(decoder, component));
+    L2K_TRY(start_text(decoder, component, text, bytes, length));
     const l2k_wavelet_descriptor *own = decoder->codestream.coding.components[component].own;
     if (own)
         *length = l2k_kernel_print(&own->kernel, text, bytes);
@@ -123,10 +118,7 @@ l2k_status l2k_decoder_kernel(const l2k_decoder *decoder, uint32_t component, ch
 
 l2k_status l2k_decoder_splits(const l2k_decoder *decoder, uint32_t component, char *text, size_t bytes, size_t *length)
 {
-    *length = 0;
-    if (bytes)
-        *text = 0;
-    L2K_TRY(check_component(decoder, component));
+    L2K_TRY(start_text(decoder, component, text, bytes, length));
     const l2k_component_coding *coding = &decoder->codestream.coding.components[component];
     *length = l2k_splits_print(coding->unsplit, coding->levels, text, bytes);
     return L2K_OK;
@@ -141,24 +133,31 @@ l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *bo
     return L2K_OK;
 }
 
-static l2k_status fetch_box(l2k_decoder *decoder, const l2k_box *box)
-{
-    const uint8_t *at = decoder->data + box->offset;
-    if (!decoder->context.partial)
-        return L2K_OK;
-    decoder->pool.limit = l2k_decoder_memory_limit(decoder); /* the option may have changed */
-    if (box->bytes > decoder->pool.limit)
-        return l2k_fail(&decoder->context, L2K_ERROR_LIMIT, "box '%s': %llu bytes are more than the limit allows",
-                        box->type, (unsigned long long)box->bytes);
-    return l2k_need(&decoder->context, at, at + box->bytes);
-}
-
 l2k_status l2k_decoder_box_data(l2k_decoder *decoder, size_t index, l2k_box_data *data)
 {
     l2k_box box;
     L2K_TRY(l2k_decoder_box(decoder, index, &box));
-    L2K_TRY(fetch_box(decoder, &box));
+    const uint8_t *at = decoder->data + box.offset;
+    if (decoder->context.partial)
+        decoder->pool.limit = l2k_decoder_memory_limit(decoder); /* the option may have changed */
+    if (decoder->context.partial && box.bytes > decoder->pool.limit)
+        return l2k_fail(&decoder->context, L2K_ERROR_LIMIT, "box '%s': %llu bytes are more than the limit allows",
+                        box.type, (unsigned long long)box.bytes);
+    L2K_TRY(l2k_need(&decoder->context, at, at + box.bytes));
     l2k_jp2_describe_box(decoder->data, &box, data);
+    return L2K_OK;
+}
+
+/* The part of the reference grid to decode: the intersection of region and image area. */
+static l2k_status find_area(const l2k_decoder *decoder, l2k_rect *area)
+{
+    const l2k_rect *image = &decoder->codestream.siz.grid.image;
+    *area = decoder->has_region ? l2k_rect_intersect(decoder->region, *image) : *image;
+    if (l2k_rect_empty(*area))
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT,
+                        "region %u,%u,%u,%u lies outside the image, which is %u,%u,%u,%u", decoder->region.x0,
+                        decoder->region.y0, decoder->region.x1, decoder->region.y1, image->x0, image->y0, image->x1,
+                        image->y1);
     return L2K_OK;
 }
 
@@ -166,7 +165,7 @@ l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image)
 {
     l2k_rect area;
     L2K_TRY(l2k_decoder_check_options(decoder));
-    L2K_TRY(l2k_decoder_area(decoder, &area));
+    L2K_TRY(find_area(decoder, &area));
     *image = (l2k_image){
         .x0 = area.x0, .y0 = area.y0, .x1 = area.x1, .y1 = area.y1, .num_components = l2k_decoder_num_outputs(decoder)};
     decoder->shown = decoder->components;

@@ -41,7 +41,7 @@ l2k_decoder *l2k_decoder_new(const l2k_hooks *hooks)
 {
     l2k_decoder *decoder = l2k_object_create(&object_kind, hooks);
     if (decoder)
-        l2k_block_cache_init(&decoder->cache, &decoder->context);
+        decoder->cache = (l2k_block_cache){.lock = PTHREAD_MUTEX_INITIALIZER, .context = &decoder->context};
     return decoder;
 }
 
@@ -64,7 +64,6 @@ void l2k_decoder_leave_rows(l2k_decoder *decoder)
         l2k_engine_finish(&decoder->workers.groups[0].slots[0]);
     if (r->in_strips)
         l2k_decoder_release_tiles(decoder);
-    l2k_release(&decoder->context, r->wanted);
     l2k_release(&decoder->context, r->reader);
     l2k_release(&decoder->context, r);
 }
@@ -86,9 +85,8 @@ void l2k_decoder_close(l2k_decoder *decoder)
     l2k_decoder_forget_windows(decoder);
     decoder->is_open = false;
     l2k_decoder_forget_headers(decoder);
-    l2k_release(&decoder->context, decoder->memory);
-    l2k_release(&decoder->context, decoder->memory_planes);
-    decoder->memory = decoder->memory_planes = NULL;
+    l2k_arena_release(&decoder->context, &decoder->memory);
+    decoder->memory_planes = NULL;
     decoder->next_tile = 0;
     decoder->is_pushed = decoder->has_ended = false;
     decoder->file.context = &decoder->context;
@@ -136,7 +134,8 @@ void l2k_decoder_free(l2k_decoder *decoder)
     l2k_batch_workers_release(&decoder->batch);
     l2k_decoder_close(decoder);
     release_kept(decoder);
-    l2k_block_cache_end(&decoder->cache);
+    l2k_block_cache_clear(&decoder->cache);
+    pthread_mutex_destroy(&decoder->cache.lock);
     l2k_object_free(&object_kind, decoder);
 }
 
@@ -180,14 +179,6 @@ l2k_status l2k_decoder_check_options(const l2k_decoder *decoder)
         return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "there is no component %u, only 0 to %u", only,
                         cs->siz.num_components - 1);
     return L2K_OK;
-}
-
-l2k_codestream_limits l2k_decoder_limits(const l2k_decoder *decoder, size_t bytes)
-{
-    const int64_t *options = decoder->options;
-    return (l2k_codestream_limits){l2k_limit_samples(options[L2K_DECODER_LIMIT_SAMPLES], bytes),
-                                   (uint32_t)options[L2K_DECODER_LIMIT_COMPONENTS],
-                                   (uint32_t)options[L2K_DECODER_LIMIT_TILES], options[L2K_DECODER_STRICT] != 0};
 }
 
 void l2k_decoder_timings(const l2k_decoder *decoder, double seconds[L2K_NUM_STAGES])

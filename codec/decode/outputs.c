@@ -23,31 +23,12 @@ l2k_output_source l2k_decoder_output(const l2k_decoder *decoder, uint32_t k)
     return only != UINT32_MAX ? (l2k_output_source){.component = only} : decoder->outputs[k];
 }
 
-l2k_status l2k_decoder_area(const l2k_decoder *decoder, l2k_rect *area)
-{
-    const l2k_rect *image = &decoder->codestream.siz.grid.image;
-    *area = decoder->has_region ? l2k_rect_intersect(decoder->region, *image) : *image;
-    if (l2k_rect_empty(*area))
-        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT,
-                        "region %u,%u,%u,%u lies outside the image, which is %u,%u,%u,%u", decoder->region.x0,
-                        decoder->region.y0, decoder->region.x1, decoder->region.y1, image->x0, image->y0, image->x1,
-                        image->y1);
-    return L2K_OK;
-}
-
-/* The area of codestream component c that decoding yields, in the domain of the reduced component. */
-static l2k_rect area_of_component(const l2k_decoder *decoder, l2k_rect area, uint32_t c)
-{
-    const l2k_component *component = &decoder->codestream.siz.components[c];
-    return l2k_reduced_rect(&decoder->codestream, c, l2k_component_rect(area, component->dx, component->dy),
-                            (unsigned)decoder->options[L2K_DECODER_REDUCE]);
-}
-
 void l2k_decoder_describe_output(const l2k_decoder *decoder, l2k_rect area, l2k_output_source output,
                                  l2k_component *component)
 {
     const l2k_component *source = &decoder->codestream.siz.components[output.component];
-    l2k_rect rect = area_of_component(decoder, area, output.component);
+    l2k_rect rect =
+        l2k_reduced_rect(&decoder->codestream, output.component, area, (unsigned)decoder->options[L2K_DECODER_REDUCE]);
     component->dx = source->dx;
     component->dy = source->dy;
     component->precision = source->precision;
@@ -58,14 +39,6 @@ void l2k_decoder_describe_output(const l2k_decoder *decoder, l2k_rect area, l2k_
         component->precision = decoder->jp2.palette.precision[output.column];
         component->is_signed = decoder->jp2.palette.is_signed[output.column];
     }
-}
-
-l2k_status l2k_decoder_check_outputs(l2k_decoder *decoder, const l2k_sample_limits *limits)
-{
-    const l2k_rect image = decoder->codestream.siz.grid.image;
-    for (uint32_t k = 0; k < decoder->num_outputs; k++)
-        l2k_decoder_describe_output(decoder, image, decoder->outputs[k], &decoder->components[k]);
-    return l2k_check_samples(&decoder->context, limits, image, decoder->num_outputs, decoder->components);
 }
 
 /* ---- Order of the outputs ------------------------------------------------------------------------------------ */
@@ -89,11 +62,6 @@ static l2k_status map_channels(l2k_decoder *decoder)
     return L2K_OK;
 }
 
-static l2k_channel channel_of(unsigned type)
-{
-    return type <= L2K_CHANNEL_PREMULTIPLIED_OPACITY ? (l2k_channel)type : L2K_CHANNEL_UNSPECIFIED;
-}
-
 /* Without a definition every channel is the next colour (I.5.3.6). */
 static l2k_status define_channels(l2k_decoder *decoder)
 {
@@ -103,18 +71,14 @@ static l2k_status define_channels(l2k_decoder *decoder)
         const l2k_channel_definition *d = &decoder->jp2.definitions[i];
         if (d->channel >= decoder->num_outputs)
             return l2k_fail(&decoder->context, L2K_ERROR_CORRUPT, "box 'cdef': channel %u does not exist", d->channel);
-        decoder->components[d->channel].channel = channel_of(d->type);
+        decoder->components[d->channel].channel =
+            d->type <= L2K_CHANNEL_PREMULTIPLIED_OPACITY ? (l2k_channel)d->type : L2K_CHANNEL_UNSPECIFIED;
         decoder->components[d->channel].association = d->association;
     }
     return L2K_OK;
 }
 
-/* Colours first, in the order of their association; the rest as it comes. */
-static uint64_t rank(const l2k_component *component)
-{
-    return component->channel == L2K_CHANNEL_COLOUR ? component->association : UINT64_MAX >> 32;
-}
-
+/* Colours come first, in the order of their association; the rest as it comes. */
 typedef struct ranked {
     uint64_t rank; /* in the low bits the original place, so that no two are equal */
     l2k_output_source output;
@@ -127,22 +91,15 @@ static int by_rank(const void *a, const void *b)
     return first < second ? -1 : first > second;
 }
 
-static bool is_sorted(const l2k_decoder *decoder)
-{
-    for (uint32_t k = 1; k < decoder->num_outputs; k++)
-        if (rank(&decoder->components[k]) < rank(&decoder->components[k - 1]))
-            return false;
-    return true;
-}
-
 static l2k_status sort_channels(l2k_decoder *decoder)
 {
-    if (is_sorted(decoder))
-        return L2K_OK;
     ranked *all = l2k_allocate(&decoder->context, decoder->num_outputs, sizeof *all);
     L2K_TRY(l2k_check_memory(&decoder->context, all, "%u channels", decoder->num_outputs));
-    for (uint32_t k = 0; k < decoder->num_outputs; k++)
-        all[k] = (ranked){rank(&decoder->components[k]) << 32 | k, decoder->outputs[k], decoder->components[k]};
+    for (uint32_t k = 0; k < decoder->num_outputs; k++) {
+        const l2k_component *own = &decoder->components[k];
+        const uint64_t rank = own->channel == L2K_CHANNEL_COLOUR ? own->association : UINT32_MAX;
+        all[k] = (ranked){rank << 32 | k, decoder->outputs[k], *own};
+    }
     qsort(all, decoder->num_outputs, sizeof *all, by_rank);
     for (uint32_t k = 0; k < decoder->num_outputs; k++) {
         decoder->outputs[k] = all[k].output;
@@ -152,9 +109,10 @@ static l2k_status sort_channels(l2k_decoder *decoder)
     return L2K_OK;
 }
 
-l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder)
+l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder, const l2k_sample_limits *limits)
 {
     const l2k_context *context = &decoder->context;
+    const l2k_rect image = decoder->codestream.siz.grid.image;
     size_t count = decoder->jp2.num_channels ? decoder->jp2.num_channels : decoder->codestream.siz.num_components;
     if (count > L2K_MAX_COMPONENTS)
         return l2k_fail(context, L2K_ERROR_CORRUPT, "box 'cmap': %zu channels", count);
@@ -164,7 +122,10 @@ l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder)
     L2K_TRY(l2k_check_memory(context, decoder->outputs && decoder->components, "%zu components", count));
     L2K_TRY(map_channels(decoder));
     L2K_TRY(define_channels(decoder));
-    return sort_channels(decoder);
+    L2K_TRY(sort_channels(decoder));
+    for (uint32_t k = 0; k < decoder->num_outputs; k++)
+        l2k_decoder_describe_output(decoder, image, decoder->outputs[k], &decoder->components[k]);
+    return l2k_check_samples(context, limits, image, decoder->num_outputs, decoder->components);
 }
 
 /* ---- Into the caller's planes -------------------------------------------------------------------------------- */
@@ -192,23 +153,12 @@ static l2k_status own_source(const l2k_decoder *decoder, l2k_rect area, uint32_t
         return l2k_fail(
             &decoder->context, L2K_ERROR_UNSUPPORTED,
             "palettes, and components that are shown several times or not at all, need planes in host memory");
-    l2k_rect rect = area_of_component(decoder, area, c);
+    l2k_rect rect = l2k_reduced_rect(&decoder->codestream, c, area, (unsigned)decoder->options[L2K_DECODER_REDUCE]);
     size_t row = l2k_rect_width(rect) * sizeof(int32_t);
     void *data = l2k_allocate(&decoder->context, l2k_rect_height(rect), row);
     sources->planes[c] = (l2k_plane){data, (ptrdiff_t)row, sizeof(int32_t), L2K_SAMPLE_S32};
     sources->owned[c] = true;
     return l2k_check_memory(&decoder->context, data, "component %u", c);
-}
-
-static void assign_source(l2k_output_source output, const l2k_plane *plane, l2k_sources *sources)
-{
-    l2k_plane *source = &sources->planes[output.component];
-    if (output.through_palette || sources->owned[output.component] || source->data) {
-        sources->owned[output.component] = true;
-        *source = (l2k_plane){0};
-    } else {
-        *source = *plane;
-    }
 }
 
 l2k_status l2k_sources_prepare(const l2k_decoder *decoder, l2k_rect area, const l2k_plane *outputs,
@@ -221,7 +171,10 @@ l2k_status l2k_sources_prepare(const l2k_decoder *decoder, l2k_rect area, const 
     L2K_TRY(l2k_check_memory(context, sources->planes && sources->owned, "planes"));
     for (uint32_t k = 0; k < l2k_decoder_num_outputs(decoder); k++) {
         L2K_TRY(check_plane(decoder, &outputs[k], k));
-        assign_source(l2k_decoder_output(decoder, k), &outputs[k], sources);
+        const l2k_output_source output = l2k_decoder_output(decoder, k);
+        bool *owned = &sources->owned[output.component];
+        *owned = *owned || output.through_palette || sources->planes[output.component].data;
+        sources->planes[output.component] = *owned ? (l2k_plane){0} : outputs[k];
     }
     for (uint32_t c = 0; only == UINT32_MAX && c < count; c++)
         if (!sources->planes[c].data)
@@ -286,41 +239,19 @@ static l2k_sample_type smallest_type(const l2k_component *component)
     return component->is_signed ? L2K_SAMPLE_S8 : L2K_SAMPLE_U8;
 }
 
-/* Bytes of a component in its smallest type, rounded up to align the next one. */
-static size_t plane_bytes(const l2k_component *component)
-{
-    return ((size_t)component->width * component->height * l2k_sample_bytes(smallest_type(component)) + 3) & ~(size_t)3;
-}
-
-/* False if the sum overflows size_t. */
-static bool count_plane_bytes(const l2k_image *image, size_t *bytes)
-{
-    *bytes = 0;
-    for (uint32_t c = 0; c < image->num_components; c++) {
-        const l2k_component *k = &image->components[c];
-        size_t sample = l2k_sample_bytes(smallest_type(k));
-        if (k->width && k->height > (SIZE_MAX / 2 - *bytes) / sample / k->width)
-            return false;
-        *bytes += plane_bytes(k);
-    }
-    return true;
-}
-
-/* The planes follow each other in one block. */
 l2k_status l2k_decoder_take_planes(l2k_decoder *decoder, const l2k_image *image)
 {
-    size_t bytes;
-    L2K_TRY(l2k_check_memory(&decoder->context, count_plane_bytes(image, &bytes), "the samples"));
-    decoder->memory_planes = l2k_allocate(&decoder->context, image->num_components, sizeof *decoder->memory_planes);
-    decoder->memory = l2k_allocate(&decoder->context, bytes, 1);
-    L2K_TRY(
-        l2k_check_memory(&decoder->context, decoder->memory && decoder->memory_planes, "%zu bytes of samples", bytes));
-    uint8_t *at = decoder->memory;
+    const l2k_context *context = &decoder->context;
+    l2k_arena *memory = &decoder->memory;
+    decoder->memory_planes = l2k_arena_take(context, memory, image->num_components * sizeof *decoder->memory_planes);
+    L2K_TRY(l2k_check_memory(context, decoder->memory_planes, "the samples"));
     for (uint32_t c = 0; c < image->num_components; c++) {
         const l2k_component *k = &image->components[c];
-        ptrdiff_t size = (ptrdiff_t)l2k_sample_bytes(smallest_type(k));
-        decoder->memory_planes[c] = (l2k_plane){at, size * k->width, size, smallest_type(k)};
-        at += plane_bytes(k);
+        const l2k_sample_type type = smallest_type(k);
+        const size_t size = l2k_sample_bytes(type), row = size * k->width;
+        void *data = k->height <= SIZE_MAX / row ? l2k_arena_take(context, memory, row * k->height) : NULL;
+        L2K_TRY(l2k_check_memory(context, data, "%zu bytes of samples", row * k->height));
+        decoder->memory_planes[c] = (l2k_plane){data, (ptrdiff_t)row, (ptrdiff_t)size, type};
     }
     return L2K_OK;
 }

@@ -42,7 +42,7 @@ static bool has_resolution(const l2k_decoder *decoder, const struct l2k_row_deco
     const l2k_tile_state *s = &decoder->states[0];
     const l2k_resolution *at = &s->tile.components[c].resolutions[resolution];
     for (uint32_t b = 0; b < at->num_bands && !l2k_rect_empty(at->wanted); b++) {
-        const l2k_plan_rows rows = l2k_engine_strip_rows(slot_of(decoder), s->plan_component[c], &at->bands[b]);
+        const l2k_plan_rows rows = l2k_engine_strip_rows(slot_of(decoder), l2k_number_in_plan(&r->d, c), &at->bands[b]);
         for (uint32_t y = at->wanted.y0; y < at->wanted.y1; y++)
             for (uint32_t x = at->wanted.x0; x < at->wanted.x1; x++) {
                 const l2k_packet_id id = {c, resolution, y * at->precincts.across + x, 0};
@@ -115,13 +115,9 @@ static l2k_status begin_tile(void *opaque, l2k_worker_group *group, const l2k_jo
 
 static l2k_status begin_strips(l2k_decoder *decoder, struct l2k_row_decoding *r)
 {
+    static const l2k_plane none; /* planes come with the strips */
     l2k_backend backend;
-    const uint32_t count = decoder->codestream.siz.num_components, only = l2k_decoder_only_component(decoder);
-    r->wanted = l2k_allocate_zeroed(&decoder->context, count, sizeof *r->wanted);
-    L2K_TRY(l2k_check_memory(&decoder->context, r->wanted, "planes"));
-    for (uint32_t c = 0; c < count; c++)
-        r->wanted[c].data = only == UINT32_MAX || only == c ? r->wanted : NULL;
-    r->d = l2k_decode_start(decoder, r->area, r->wanted);
+    r->d = l2k_decode_start(decoder, r->area, &none);
     r->d.in_strips = true;
     r->d.arrives = decoder->is_pushed && !decoder->has_ended;
     L2K_TRY(l2k_decoder_memory_kind(decoder, &r->d, &backend));

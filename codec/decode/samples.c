@@ -7,11 +7,10 @@
 #include "dwt/wavelet.h"
 #include "tiling/pixel/pixel_rows.h"
 
-/* The tile's part of the output of component c, in the resolution that is decoded. */
-static l2k_rect part_of_tile(const l2k_decoding *d, const l2k_tile_state *s, uint32_t c)
+/* A tile's part of the output of component c, in the resolution that is decoded. */
+static l2k_rect part_of_tile(const l2k_decoding *d, l2k_rect tile, uint32_t c)
 {
-    const l2k_rect whole = l2k_reduced_rect(d->codestream, c, s->tile.components[c].rect, d->discard);
-    return l2k_rect_intersect(l2k_window_output(d, c), whole);
+    return l2k_rect_intersect(l2k_window_output(d, c), l2k_reduced_rect(d->codestream, c, tile, d->discard));
 }
 
 /* ---- Where samples go ---------------------------------------------------------------------------------------- */
@@ -19,7 +18,7 @@ static l2k_rect part_of_tile(const l2k_decoding *d, const l2k_tile_state *s, uin
 /* Memory for component c before it is joined with others. */
 static l2k_status own_plane(const l2k_decoding *d, l2k_tile_state *s, uint32_t c, l2k_plane *out)
 {
-    const l2k_rect rect = part_of_tile(d, s, c);
+    const l2k_rect rect = part_of_tile(d, s->tile.rect, c);
     out->type = l2k_wavelet_get(s->components[c].wavelet)->is_float ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32;
     out->sample_stride = (ptrdiff_t)l2k_sample_bytes(out->type);
     out->row_stride = (ptrdiff_t)l2k_rect_width(rect) * out->sample_stride;
@@ -33,8 +32,8 @@ static l2k_status own_plane(const l2k_decoding *d, l2k_tile_state *s, uint32_t c
 
 static l2k_status place_plane(const l2k_decoding *d, l2k_tile_state *s, uint32_t c)
 {
-    l2k_plane *out = &s->planes[s->plan_component[c]];
-    const l2k_rect output = l2k_window_output(d, c), rect = part_of_tile(d, s, c);
+    l2k_plane *out = &s->planes[l2k_number_in_plan(d, c)];
+    const l2k_rect output = l2k_window_output(d, c), rect = part_of_tile(d, s->tile.rect, c);
     *out = d->planes[c];
     if (l2k_rect_empty(rect))
         return L2K_OK;
@@ -76,15 +75,10 @@ l2k_status l2k_place_planes(const l2k_decoding *d, l2k_tile_state *s)
 
 /* ---- How they get there -------------------------------------------------------------------------------------- */
 
-static bool is_packed(const l2k_plane *plane)
-{
-    return plane->sample_stride == (ptrdiff_t)l2k_sample_bytes(plane->type);
-}
-
 /* Component transform and level shift of `width` values from (x, y) on, of three planes of values. */
 static void join_row(const l2k_decoding *d, const l2k_tile_state *s, uint32_t x, uint32_t y, uint32_t width)
 {
-    l2k_rect output = l2k_window_output(d, 0), rect = part_of_tile(d, s, 0);
+    l2k_rect output = l2k_window_output(d, 0), rect = part_of_tile(d, s->tile.rect, 0);
     l2k_pixel_row pixels[3];
     void *rows[3];
     for (int c = 0; c < 3; c++) {
@@ -100,7 +94,7 @@ static void join_row(const l2k_decoding *d, const l2k_tile_state *s, uint32_t x,
 
 static l2k_status join(const l2k_decoding *d, const l2k_tile_state *s)
 {
-    const l2k_rect part = part_of_tile(d, s, 0);
+    const l2k_rect part = part_of_tile(d, s->tile.rect, 0);
     for (uint32_t y = part.y0; y < part.y1; y++) {
         join_row(d, s, part.x0, y, l2k_rect_width(part));
         L2K_TRY(l2k_poll(d->context, l2k_rect_width(part)));
@@ -139,7 +133,7 @@ static void fill_samples(const l2k_plane *to, uint32_t x, uint32_t y, uint32_t w
         return;
     l2k_sample_store(to, x, y, value);
     for (uint32_t done = 1, more; done < width; done += more) {
-        more = is_packed(to) ? l2k_min_u32(done, width - done) : 1;
+        more = to->sample_stride == (ptrdiff_t)bytes ? l2k_min_u32(done, width - done) : 1;
         memcpy(l2k_sample_at(to, x + done, y), l2k_sample_at(to, x, y), more * bytes);
     }
 }
@@ -167,9 +161,7 @@ l2k_status l2k_fill_tile(const l2k_decoding *d, uint32_t index)
         const l2k_component *k = &siz->components[c];
         if (!d->planes[c].data)
             continue;
-        l2k_rect tile = l2k_component_rect(l2k_tile_rect(&siz->grid, index), k->dx, k->dy);
-        l2k_rect part =
-            l2k_rect_intersect(l2k_window_output(d, c), l2k_reduced_rect(d->codestream, c, tile, d->discard));
+        const l2k_rect part = part_of_tile(d, l2k_tile_rect(&siz->grid, index), c);
         L2K_TRY(fill(d, c, part, k->is_signed ? 0 : (int32_t)1 << (k->precision - 1)));
     }
     return L2K_OK;

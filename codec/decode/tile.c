@@ -65,25 +65,9 @@ static bool has_nothing(const l2k_codestream *cs, uint32_t index)
     return nothing;
 }
 
-/* The least number of packets that a tile's header promises, whatever its size. */
-static uint64_t packets_of_header(const l2k_decoding *d, const l2k_tile_coding *coding)
-{
-    uint64_t resolutions = 0;
-    for (uint32_t c = 0; c < d->codestream->siz.num_components; c++)
-        resolutions += coding->components[c].levels + 1u;
-    return resolutions / RESOLUTIONS_OF_PACKET;
-}
-
 /* Above this number of code-blocks, which take some hundred bytes each, a tree has only those in the windows, and a
  * window that moves reads packet headers again. */
 enum { MOST_BLOCKS = 1 << 17 };
-
-/* Sets the window in the tree that an earlier one left; returns the change that the tree needs. */
-static l2k_window_change set_window(const l2k_decoding *d, l2k_tile *tile)
-{
-    const l2k_window_change change = tile->components ? l2k_window_set(d, tile) : L2K_WINDOW_OTHER_PRECINCTS;
-    return change == L2K_WINDOW_OTHER_BLOCKS && tile->keeps_windows ? L2K_WINDOW_OTHER_PRECINCTS : change;
-}
 
 /* Releases the tree and its dependents. */
 static void forget_tree(const l2k_context *context, l2k_tile_state *s)
@@ -110,7 +94,9 @@ static void forget(const l2k_context *context, l2k_tile_state *s)
  * of the same file, the tree has all its packets. */
 static l2k_status make_tree(const l2k_decoding *d, l2k_tile_state *s, uint32_t index, uint64_t most_precincts)
 {
-    const l2k_window_change change = set_window(d, &s->tile);
+    l2k_window_change change = s->tile.components ? l2k_window_set(d, &s->tile) : L2K_WINDOW_OTHER_PRECINCTS;
+    if (change == L2K_WINDOW_OTHER_BLOCKS && s->tile.keeps_windows)
+        change = L2K_WINDOW_OTHER_PRECINCTS;
     if (change == L2K_WINDOW_OTHER_BLOCKS) {
         l2k_release(d->context, s->places);
         s->places = NULL;
@@ -133,7 +119,10 @@ static l2k_status make_tree(const l2k_decoding *d, l2k_tile_state *s, uint32_t i
 
 static l2k_status create_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t index, uint64_t bytes)
 {
-    uint64_t packets = packets_of_header(d, &s->coding), extra = extra_of(atomic_load(&d->findings->extra_packets));
+    uint64_t resolutions = 0, extra = extra_of(atomic_load(&d->findings->extra_packets));
+    for (uint32_t c = 0; c < d->codestream->siz.num_components; c++)
+        resolutions += s->coding.components[c].levels + 1u;
+    const uint64_t packets = resolutions / RESOLUTIONS_OF_PACKET; /* the least, whatever the tile's size */
     L2K_TRY(charge(d, packets, bytes));
     L2K_TRY(make_tree(d, s, index, d->codestream->strict ? bytes : bytes + extra));
     uint64_t more = s->tile.num_precincts + s->tile.num_precincts * s->coding.num_changes / LOOKS_OF_PACKET;
@@ -161,19 +150,15 @@ static l2k_status check_reduction(const l2k_decoding *d, const l2k_tile_state *s
     return check_splits(d, s);
 }
 
-/* An engine then gets all bytes at once, before packet headers are read, which takes less time than collecting those of
- * the window. Bytes that are not in memory are not read for this. */
-static bool wants_most_of_tile(const l2k_decoding *d, uint32_t tile)
-{
-    const l2k_rect rect = l2k_tile_rect(&d->codestream->siz.grid, tile);
-    const uint64_t all = l2k_rect_area(rect), part = l2k_rect_area(l2k_rect_intersect(rect, d->area));
-    return d->only == UINT32_MAX && d->discard == 0 && d->layers == 0 &&
-           part >= (d->context->partial ? all : all - all / 4);
-}
-
+/* Where most of a tile is wanted, an engine gets all bytes at once, before packet headers are read, which takes less time
+ * than collecting those of the window. Bytes that are not in memory are not read for this. */
 const uint8_t *l2k_tile_span(const l2k_decoding *d, uint32_t tile, size_t *bytes)
 {
     const l2k_codestream *cs = d->codestream;
+    const l2k_rect rect = l2k_tile_rect(&cs->siz.grid, tile);
+    const uint64_t all = l2k_rect_area(rect), part = l2k_rect_area(l2k_rect_intersect(rect, d->area));
+    const bool wants_most = d->only == UINT32_MAX && d->discard == 0 && d->layers == 0 &&
+                            part >= (d->context->partial ? all : all - all / 4);
     const uint8_t *start = cs->end, *end = cs->data;
     uint64_t used = 0;
     *bytes = 0;
@@ -183,7 +168,7 @@ const uint8_t *l2k_tile_span(const l2k_decoding *d, uint32_t tile, size_t *bytes
         end = span->end > end ? span->end : end;
         used += (uint64_t)(span->end - span->packets);
     }
-    if (used == 0 || (uint64_t)(end - start) > used + used / 4 || !wants_most_of_tile(d, tile))
+    if (used == 0 || (uint64_t)(end - start) > used + used / 4 || !wants_most)
         return NULL;
     *bytes = (size_t)(end - start);
     return start;
@@ -200,19 +185,15 @@ static l2k_status read_coding(const l2k_decoding *d, l2k_tile_state *s, uint32_t
     return l2k_tile_coding_copy(d->context, &s->read, siz->num_components, &s->coding);
 }
 
-/* An estimate that bounds what the headers may promise. */
-static uint64_t bytes_to_arrive(const l2k_decoding *d, uint32_t index)
-{
-    return l2k_rect_area(l2k_tile_rect(&d->codestream->siz.grid, index)) * d->codestream->siz.num_components;
-}
-
 l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t index, unsigned threads)
 {
     const l2k_codestream *cs = d->codestream;
     s->is_absent = !d->arrives && has_nothing(cs, index);
     if (s->is_absent)
         return l2k_missing_tile(d, index);
-    uint64_t bytes = d->arrives ? bytes_to_arrive(d, index) : l2k_tile_bytes(cs, index);
+    uint64_t bytes = l2k_tile_bytes(cs, index);
+    if (d->arrives) /* an estimate that bounds what the headers may promise */
+        bytes = l2k_rect_area(l2k_tile_rect(&cs->siz.grid, index)) * cs->siz.num_components;
     L2K_TRY(charge(d, packets_of_parts(cs, index), bytes));
     L2K_TRY(read_coding(d, s, index));
     bytes += s->packed.bytes.size;

@@ -32,7 +32,6 @@ typedef struct l2k_tile_state {
     size_t num_to_decode;
     atomic_bool damaged;            /* what it found */
     l2k_plan_component *components; /* of the plan */
-    uint32_t *plan_component;       /* the plan's number of each component */
     l2k_plane *planes;              /* per component of the plan */
     void **joined;                  /* per component: its part before it is joined with others, if joined_later */
     l2k_engine_memory *uploads;     /* if on_host, per component: samples on their way to the caller's planes */
@@ -124,9 +123,6 @@ l2k_status l2k_fetch_blocks(const l2k_decoding *d, l2k_tile_state *state);
 
 /* Reads the bytes of the chosen blocks, if the file is read in parts. */
 l2k_status l2k_need_blocks(const l2k_decoding *d, const l2k_tile_state *state);
-
-/* Keeps decoded blocks for later windows, if the caller allows it. */
-void l2k_keep_blocks(const l2k_decoding *d, l2k_tile_state *state);
 
 /* ---- How samples get to the planes of the output (samples.c) ----------------------------------------------------- */
 

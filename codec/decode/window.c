@@ -4,16 +4,9 @@
 
 #include "transform/window.h"
 
-typedef struct resolution_window {
-    l2k_rect wanted;     /* columns and rows of precincts */
-    l2k_rect windows[3]; /* of its subbands */
-    l2k_rect held[3];    /* of these, by the view */
-} resolution_window;
-
 l2k_rect l2k_window_output(const l2k_decoding *d, uint32_t c)
 {
-    const l2k_component *component = &d->codestream->siz.components[c];
-    return l2k_reduced_rect(d->codestream, c, l2k_component_rect(d->area, component->dx, component->dy), d->discard);
+    return l2k_reduced_rect(d->codestream, c, d->area, d->discard);
 }
 
 void l2k_window_enter(const l2k_decoding *d, uint32_t c, l2k_plan_component *component)
@@ -56,63 +49,42 @@ static l2k_rect join_precincts(l2k_rect wanted, const l2k_partition *p, l2k_rect
                       l2k_max_u32(wanted.y1, more.y1)};
 }
 
-static resolution_window find_window(const l2k_decoding *d, const l2k_plan_component *k,
-                                     const l2k_tile_component *component, uint32_t r)
+static l2k_window_change set_resolution(const l2k_decoding *d, const l2k_plan_component *k,
+                                        const l2k_tile_component *component, uint32_t r)
 {
-    resolution_window found = {0};
-    const l2k_resolution *resolution = &component->resolutions[r];
-    if (!l2k_wants_component(d, component->index) || r + d->discard >= component->num_resolutions)
-        return found;
-    for (uint32_t b = 0; b < resolution->num_bands; b++) {
-        const unsigned band = l2k_band_number(r, resolution->bands[b].orientation);
-        found.windows[b] = found.held[b] = resolution->bands[b].rect;
-        if (l2k_has_window(k)) {
-            found.windows[b] = l2k_needed_part(k, band);
-            found.held[b] = l2k_held_part(k, band);
-        }
-        found.wanted = join_precincts(found.wanted, &resolution->precincts, found.windows[b],
-                                      l2k_coding_halves_across(component->coding, r),
-                                      l2k_coding_halves_down(component->coding, r));
-    }
-    return found;
-}
-
-static l2k_window_change set_resolution(const resolution_window *found, l2k_resolution *resolution)
-{
+    l2k_resolution *resolution = &component->resolutions[r];
+    const bool is_wanted = l2k_wants_component(d, component->index) && r + d->discard < component->num_resolutions;
+    const bool is_cut = is_wanted && l2k_has_window(k);
     l2k_window_change change = L2K_WINDOW_SAME;
+    l2k_rect wanted = {0};
     for (uint32_t b = 0; b < resolution->num_bands; b++) {
         l2k_subband *band = &resolution->bands[b];
-        if (!l2k_rect_equals(band->window, found->windows[b]))
+        const unsigned number = l2k_band_number(r, band->orientation);
+        const l2k_rect held = is_cut ? l2k_held_part(k, number) : band->rect;
+        l2k_rect window = is_cut ? l2k_needed_part(k, number) : band->rect;
+        if (!is_wanted)
+            window = (l2k_rect){0};
+        if (!l2k_rect_equals(band->window, window))
             change = L2K_WINDOW_OTHER_BLOCKS;
-        band->window = found->windows[b];
-        band->view_x = found->held[b].x0 - band->rect.x0;
-        band->view_y = found->held[b].y0 - band->rect.y0;
+        band->window = window;
+        band->view_x = held.x0 - band->rect.x0;
+        band->view_y = held.y0 - band->rect.y0;
+        wanted = join_precincts(wanted, &resolution->precincts, window, l2k_coding_halves_across(component->coding, r),
+                                l2k_coding_halves_down(component->coding, r));
     }
-    if (!l2k_rect_equals(resolution->wanted, found->wanted))
+    if (!l2k_rect_equals(resolution->wanted, wanted))
         change = L2K_WINDOW_OTHER_PRECINCTS;
-    resolution->wanted = found->wanted;
+    resolution->wanted = wanted;
     return change;
-}
-
-/* Whether the tile-component has the wanted window already, which is common if the decoder stays open. */
-static bool is_set(const l2k_decoding *d, uint32_t c, l2k_component_window *window)
-{
-    const l2k_component_window before = *window;
-    *window = (l2k_component_window){true, l2k_wants_component(d, c), d->discard, l2k_window_output(d, c)};
-    return before.is_set && before.is_wanted == window->is_wanted && before.discard == window->discard &&
-           l2k_rect_equals(before.output, window->output);
 }
 
 l2k_window_change l2k_window_set(const l2k_decoding *d, l2k_tile *tile)
 {
     l2k_window_change all = L2K_WINDOW_SAME;
     for (uint32_t c = 0; c < tile->num_components; c++) {
-        if (is_set(d, c, &tile->components[c].window))
-            continue;
         const l2k_plan_component k = plan_component(d, tile, c);
         for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
-            const resolution_window found = find_window(d, &k, &tile->components[c], r);
-            const l2k_window_change change = set_resolution(&found, &tile->components[c].resolutions[r]);
+            const l2k_window_change change = set_resolution(d, &k, &tile->components[c], r);
             all = change > all ? change : all;
         }
     }

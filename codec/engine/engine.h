@@ -73,9 +73,9 @@ typedef struct l2k_decode_request {
     /* The members below are read from `begin` on. */
     const l2k_block_place *places; /* the code-blocks to decode into the tile's views */
     size_t num_places;
-    const l2k_tile *tile;           /* with a plan by rows: its windows have the blocks of `places` */
-    const uint32_t *plan_component; /* the plan's number of each component */
-    const uint8_t *bytes;           /* memory with all contributions, or NULL */
+    const l2k_tile *tile; /* with a plan by rows: its windows have the blocks of `places` */
+    bool one_component;   /* the plan is for one of the tile's components */
+    const uint8_t *bytes; /* memory with all contributions, or NULL */
     size_t num_bytes;
     atomic_bool *damaged; /* set if a block's bytes cannot be right */
     uint64_t units;

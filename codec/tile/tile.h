@@ -144,13 +144,6 @@ typedef struct l2k_resolution {
     l2k_subband bands[3];
 } l2k_resolution;
 
-/* Decoder: the part of a tile-component that is wanted. */
-typedef struct l2k_component_window {
-    bool is_set, is_wanted;
-    uint32_t discard; /* highest resolutions left out */
-    l2k_rect output;  /* in the domain of the remaining resolutions */
-} l2k_component_window;
-
 typedef struct l2k_tile_component {
     uint32_t index;
     l2k_rect rect;
@@ -160,7 +153,6 @@ typedef struct l2k_tile_component {
     const l2k_component_coding *coding;
     const l2k_coefficients *view; /* the component's coefficients in the plan; set when the plan is chosen */
     const uint32_t *first_rows;   /* of each subband in the view (transform/plan.h); NULL: all */
-    l2k_component_window window;  /* the window that the resolutions and subbands were made for */
 } l2k_tile_component;
 
 /* A code-block and where it belongs. */

@@ -10,52 +10,53 @@ static bool codes(unsigned style, const l2k_encode_request *request)
     return true;
 }
 
-/* ---- By rows ------------------------------------------------------------------------------------------------- */
-
-/* A tile in a plan by rows. */
-typedef struct row_tile {
-    const l2k_plan *plan;
-    const l2k_tile *tile;
-    const uint32_t *plan_component; /* of each component; NULL: the same */
-} row_tile;
-
-/* Resolutions that the plan lacks are not wanted. */
-static size_t list_resolution(const row_tile *t, uint32_t c, const l2k_resolution *resolution, l2k_block_place *places,
-                              size_t count)
+static l2k_status run_coder(const l2k_engine *engine, l2k_block_coder *coder,
+                            l2k_status (*begin)(l2k_block_coder *coder, const l2k_block_batch *batch),
+                            const l2k_block_batch *batch)
 {
-    for (uint32_t i = 0; i < resolution->num_bands && !l2k_rect_empty(resolution->wanted); i++) {
-        const l2k_subband *band = &resolution->bands[i];
-        const l2k_plan_rows rows = l2k_plan_cells(t->plan, t->plan_component ? t->plan_component[c] : c,
-                                                  l2k_band_number(band->resolution, band->orientation));
-        if (rows.y0 < rows.y1)
-            count = l2k_tile_list_rows(resolution, band, rows.y0, rows.y1, places, count);
-    }
-    return count;
+    const double start = l2k_stage_start(&engine->context);
+    l2k_status status = begin(coder, batch);
+    if (status == L2K_OK)
+        status = coder->table->finish(coder);
+    l2k_stage_end(&engine->context, L2K_STAGE_TIER1, start);
+    return status;
 }
 
-/* The code-blocks of the present strip. */
-static size_t list_strip(const row_tile *t, l2k_block_place *places)
+/* ---- By rows ------------------------------------------------------------------------------------------------- */
+
+/* The code-blocks of the present strip. Resolutions that the plan lacks, and components that it is not for, are not
+ * wanted. */
+static size_t list_strip(const l2k_plan *plan, const l2k_tile *tile, bool one_component, l2k_block_place *places)
 {
     size_t count = 0;
-    for (uint32_t c = 0; c < t->tile->num_components; c++)
-        for (uint32_t r = 0; r < t->tile->components[c].num_resolutions; r++)
-            count = list_resolution(t, c, &t->tile->components[c].resolutions[r], places, count);
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
+            const l2k_resolution *resolution = &tile->components[c].resolutions[r];
+            for (uint32_t i = 0; i < resolution->num_bands && !l2k_rect_empty(resolution->wanted); i++) {
+                const l2k_subband *band = &resolution->bands[i];
+                const l2k_plan_rows rows =
+                    l2k_plan_cells(plan, one_component ? 0 : c, l2k_band_number(r, band->orientation));
+                if (rows.y0 < rows.y1)
+                    count = l2k_tile_list_rows(resolution, band, rows.y0, rows.y1, places, count);
+            }
+        }
     return count;
 }
 
 /* Narrows a batch of all code-blocks to those of the strip. */
-static l2k_status take_strip(l2k_engine *engine, const row_tile *t, l2k_block_batch *batch)
+static l2k_status take_strip(l2k_engine *engine, const l2k_plan *plan, const l2k_tile *tile, bool one_component,
+                             l2k_block_batch *batch)
 {
-    if (!l2k_plan_first_rows(t->plan, 0)) /* a single strip */
+    if (!l2k_plan_first_rows(plan, 0)) /* a single strip */
         return L2K_OK;
-    const uint64_t all = batch->num_places ? batch->num_places : 1, count = list_strip(t, NULL);
+    const uint64_t all = batch->num_places ? batch->num_places : 1, count = list_strip(plan, tile, one_component, NULL);
     if (count > engine->num_places) {
         l2k_release(&engine->context, engine->places);
         engine->places = l2k_allocate(&engine->context, count, sizeof *engine->places);
         engine->num_places = engine->places ? count : 0;
     }
     L2K_TRY(l2k_check_memory(&engine->context, count <= engine->num_places, "code-blocks"));
-    list_strip(t, engine->places);
+    list_strip(plan, tile, one_component, engine->places);
     batch->units = batch->units / all * count + batch->units % all * count / all;
     batch->places = engine->places;
     batch->num_places = count;
@@ -78,12 +79,7 @@ l2k_block_batch l2k_batch_to_encode(const l2k_encode_request *request)
 
 l2k_status l2k_code_blocks(const l2k_engine *engine, l2k_block_coder *coder, const l2k_block_batch *batch)
 {
-    const double start = l2k_stage_start(&engine->context);
-    l2k_status status = coder->table->begin_encode(coder, batch);
-    if (status == L2K_OK)
-        status = coder->table->finish(coder);
-    l2k_stage_end(&engine->context, L2K_STAGE_TIER1, start);
-    return status;
+    return run_coder(engine, coder, coder->table->begin_encode, batch);
 }
 
 static l2k_status recode(l2k_engine *engine, const l2k_encode_request *request)
@@ -100,10 +96,9 @@ l2k_status l2k_cpu_begin_encode(l2k_engine *engine, l2k_engine_slot *slot, const
 
 static l2k_status encode_strip(l2k_engine *engine, l2k_plan *plan, const l2k_encode_request *request)
 {
-    const row_tile tile = {.plan = plan, .tile = request->tile};
     l2k_block_batch batch = l2k_batch_to_encode(request);
     L2K_TRY(l2k_plan_run_strip(plan));
-    L2K_TRY(take_strip(engine, &tile, &batch));
+    L2K_TRY(take_strip(engine, plan, request->tile, false, &batch));
     return l2k_code_blocks(engine, engine->coder, &batch);
 }
 
@@ -132,16 +127,6 @@ l2k_block_batch l2k_batch_to_decode(const l2k_decode_request *request)
                              .units = request->units};
 }
 
-static l2k_status decode_blocks(const l2k_engine *engine, const l2k_block_batch *batch)
-{
-    const double start = l2k_stage_start(&engine->context);
-    l2k_status status = engine->coder->table->begin_decode(engine->coder, batch);
-    if (status == L2K_OK)
-        status = engine->coder->table->finish(engine->coder);
-    l2k_stage_end(&engine->context, L2K_STAGE_TIER1, start);
-    return status;
-}
-
 l2k_status l2k_decode_off_host(const l2k_engine *engine, l2k_block_coder *coder, const l2k_block_batch *batch,
                                l2k_plan *plan, const l2k_decode_request *request)
 {
@@ -159,10 +144,9 @@ l2k_status l2k_decode_off_host(const l2k_engine *engine, l2k_block_coder *coder,
 
 static l2k_status decode_strip(l2k_engine *engine, l2k_plan *plan, const l2k_decode_request *request)
 {
-    const row_tile tile = {plan, request->tile, request->plan_component};
     l2k_block_batch batch = l2k_batch_to_decode(request);
-    L2K_TRY(take_strip(engine, &tile, &batch));
-    L2K_TRY(decode_blocks(engine, &batch));
+    L2K_TRY(take_strip(engine, plan, request->tile, request->one_component, &batch));
+    L2K_TRY(run_coder(engine, engine->coder, engine->coder->table->begin_decode, &batch));
     return l2k_plan_run_strip(plan);
 }
 
@@ -183,7 +167,7 @@ l2k_status l2k_cpu_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, const
     l2k_engine_send(engine, NULL, 0);
     if (l2k_plan_is_by_rows(slot->plan))
         return decode_rows(engine, slot->plan, request);
-    L2K_TRY(decode_blocks(engine, &batch));
+    L2K_TRY(run_coder(engine, engine->coder, engine->coder->table->begin_decode, &batch));
     return request->coefficients ? L2K_OK : l2k_plan_begin(slot->plan, request->planes);
 }
 
