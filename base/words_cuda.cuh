@@ -308,6 +308,28 @@ __device__ __forceinline__ void l2k_store_run(S *row, const l2k_lane_run<N> &run
     }
 }
 
+/* Stores a warp's part of a row at any address. A lane has the bytes at `to`, which follow those of the lane before. The
+ * part goes from `low` to `high`, counted from `to`; it does not begin in the first lane nor end in the last one. The lane
+ * that has a word's last byte stores it, byte by byte if only some are in the part. Call it in all lanes of a warp. */
+template <class S, int N>
+__device__ __forceinline__ void l2k_store_part(char *to, int low, int high, const l2k_packed<S, N> &raw)
+{
+    const int off = (int)((uintptr_t)to & 3);
+    uint32_t before = __shfl_up_sync(0xFFFFFFFFu, raw.words.w[l2k_packed<S, N>::WORDS - 1], 1);
+#pragma unroll
+    for (int i = 0; i < l2k_packed<S, N>::WORDS; i++) {
+        const int first = 4 * i - off;
+        const uint32_t word = __funnelshift_l(before, raw.words.w[i], 8 * off);
+        if (first >= low && first + 4 <= high)
+            *reinterpret_cast<uint32_t *>(to + first) = word;
+        else
+#pragma unroll 1
+            for (int b = max(low - first, 0); b < min(high - first, 4); b++)
+                to[first + b] = (char)(word >> 8 * b);
+        before = raw.words.w[i];
+    }
+}
+
 /* A pointer to a lane's columns that advances from row to row, where each lane has all of its columns or none and
  * accesses are aligned. `some` is pinned. */
 template <class S> struct l2k_cursor {

@@ -395,4 +395,33 @@ template <class W, int K, int N> struct l2k_any_writer {
     }
 };
 
+/* Samples of type S side by side at any address, as in windows: K components in as many planes, or triples in one. */
+template <class W, class S, int K, int N, int PLANES> struct l2k_unaligned_writer : l2k_any_writer<W, K, N> {
+    enum { IN_ONE = K / PLANES, PIXEL_BYTES = IN_ONE * (int)sizeof(S) };
+    using l2k_any_writer<W, K, N>::l2k_any_writer;
+
+    /* To be called by all lanes of a warp. */
+    __device__ __forceinline__ void store(int y, typename W::T (&v)[K][N]) const
+    {
+#pragma unroll
+        for (int k = 0; k < N && K == 3; k++)
+            l2k_join_inverse(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
+#pragma unroll
+        for (int c = 0; c < PLANES; c++) {
+            const l2k_cuda_plane *plane = &this->planes[c];
+            l2k_packed<S, IN_ONE * N> raw;
+#pragma unroll
+            for (int k = 0; k < IN_ONE * N; k++)
+                raw.set(k, l2k_sample_of(v[c + k % IN_ONE][k / IN_ONE], plane[k % IN_ONE], (S *)0));
+            l2k_store_part(l2k_plane_row<char>(*plane, y) + (int64_t)this->first * PIXEL_BYTES,
+                           this->begin * PIXEL_BYTES, this->end * PIXEL_BYTES, raw);
+        }
+    }
+    __device__ __forceinline__ void store(const l2k_row_cursor &at, int rows, typename W::T (&v)[K][N], bool keep) const
+    {
+        if (keep)
+            store(at.y + rows, v);
+    }
+};
+
 #endif

@@ -309,7 +309,7 @@ template <class W, class D> struct forward_form {
         l2k_form form = l2k_form_of(p);
         if (p.copies)
             return l2k_launch_columns(p.joined ? copy_kernel<W, 3, D> : copy_kernel<W, 1, D>, p, stream);
-        if (form == L2K_FORM_ANY)
+        if (form == L2K_FORM_ANY || form == L2K_FORM_JOINED_8 || form == L2K_FORM_JOINED_16)
             return p.joined ? launch_reader<l2k_any_reader<W, 3, 4>, ANY>(p, stream)
                             : launch_reader<l2k_any_reader<W, 1, 8>, ANY>(p, stream);
         flip_signs(p.samples, p.components);

@@ -346,30 +346,36 @@ template <class W, class D> struct inverse_form {
             return l2k_launch_columns(p.joined ? copy_kernel<W, 3, D> : copy_kernel<W, 1, D>, p, stream);
         switch (l2k_form_of(p)) {
         case L2K_FORM_8:
-            return packed<l2k_packed_writer<W, uint8_t, 1, 8>, PLAIN>(p, stream);
+            return packed<uint8_t, 1, l2k_unaligned_writer<W, uint8_t, 1, 8, 1>>(p, stream);
         case L2K_FORM_16:
-            return packed<l2k_packed_writer<W, uint16_t, 1, 8>, PLAIN>(p, stream);
+            return packed<uint16_t, 1, l2k_unaligned_writer<W, uint16_t, 1, 8, 1>>(p, stream);
         case L2K_FORM_32:
-            return packed<l2k_packed_writer<W, wide, 1, 8>, PLAIN>(p, stream);
+            return packed<wide, 1, l2k_any_writer<W, 1, 8>>(p, stream);
         case L2K_FORM_TRIPLES_8:
-            return packed<l2k_packed_writer<W, uint8_t, 3, 4>, JOINED>(p, stream);
+            return packed<uint8_t, 3, l2k_unaligned_writer<W, uint8_t, 3, 4, 1>>(p, stream);
         case L2K_FORM_TRIPLES_16:
-            return packed<l2k_packed_writer<W, uint16_t, 3, 4>, JOINED>(p, stream);
+            return packed<uint16_t, 3, l2k_unaligned_writer<W, uint16_t, 3, 4, 1>>(p, stream);
+        case L2K_FORM_JOINED_8:
+            return launch_writer<l2k_unaligned_writer<W, uint8_t, 3, 4, 3>>(p, stream);
+        case L2K_FORM_JOINED_16:
+            return launch_writer<l2k_unaligned_writer<W, uint16_t, 3, 4, 3>>(p, stream);
         default:
-            return any(p, stream);
+            return p.joined ? launch_writer<l2k_any_writer<W, 3, 4>>(p, stream)
+                            : launch_writer<l2k_any_writer<W, 1, 8>>(p, stream);
         }
     }
 
   private:
-    static int any(const l2k_cuda_level_pass &p, cudaStream_t stream)
+    template <class Writer> static int launch_writer(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
-        return p.joined ? l2k_launch_iterator<inverse_iterator<W, l2k_any_writer<W, 3, 4>, D>, JOINED>(p, stream)
-                        : l2k_launch_iterator<inverse_iterator<W, l2k_any_writer<W, 1, 8>, D>, PLAIN>(p, stream);
+        enum { WARPS = Writer::COMPONENTS == 1 ? PLAIN : JOINED };
+        return l2k_launch_iterator<inverse_iterator<W, Writer, D>, WARPS>(p, stream);
     }
-    template <class Writer, int WARPS> static int packed(const l2k_cuda_level_pass &p, cudaStream_t stream)
+    /* Planes, or K = 3 as triples; `Other` writes where lanes' stores are not whole or not aligned. */
+    template <class S, int K, class Other> static int packed(const l2k_cuda_level_pass &p, cudaStream_t stream)
     {
-        return stores_whole_lanes<Writer>(p) ? l2k_launch_iterator<inverse_iterator<W, Writer, D>, WARPS>(p, stream)
-                                             : any(p, stream);
+        typedef l2k_packed_writer<W, S, K, Other::COLUMNS> aligned;
+        return stores_whole_lanes<aligned>(p) ? launch_writer<aligned>(p, stream) : launch_writer<Other>(p, stream);
     }
 };
 

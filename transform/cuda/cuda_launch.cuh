@@ -107,8 +107,17 @@ static inline bool l2k_are_interleaved(const l2k_cuda_plane *planes, int count)
 }
 
 /* How kernels access the planes of a level pass: packed samples of 8, 16 or 32 bits (the latter integers for the 5/3,
- * floats for the 9/7), interleaved triples of 8 or 16 bits with a component transform, or any layout. */
-enum l2k_form { L2K_FORM_8, L2K_FORM_16, L2K_FORM_32, L2K_FORM_TRIPLES_8, L2K_FORM_TRIPLES_16, L2K_FORM_ANY };
+ * floats for the 9/7), interleaved triples or three planes of 8 or 16 bits with a component transform, or any layout. */
+enum l2k_form {
+    L2K_FORM_8,
+    L2K_FORM_16,
+    L2K_FORM_32,
+    L2K_FORM_TRIPLES_8,
+    L2K_FORM_TRIPLES_16,
+    L2K_FORM_JOINED_8,
+    L2K_FORM_JOINED_16,
+    L2K_FORM_ANY
+};
 
 static inline l2k_form l2k_form_of_plane(const l2k_cuda_plane &plane, l2k_sample_type wide)
 {
@@ -118,24 +127,19 @@ static inline l2k_form l2k_form_of_plane(const l2k_cuda_plane &plane, l2k_sample
     return bytes == 1 ? L2K_FORM_8 : bytes == 2 ? L2K_FORM_16 : plane.type == wide ? L2K_FORM_32 : L2K_FORM_ANY;
 }
 
-static inline l2k_form l2k_form_of_triples(const l2k_cuda_plane *planes)
-{
-    const size_t bytes = l2k_sample_bytes(planes[0].type);
-    if (bytes > 2 || !l2k_are_interleaved(planes, 3))
-        return L2K_FORM_ANY;
-    return bytes == 1 ? L2K_FORM_TRIPLES_8 : L2K_FORM_TRIPLES_16;
-}
-
 /* The form that fits all planes. */
 static inline l2k_form l2k_form_of(const l2k_cuda_level_pass &p)
 {
-    if (p.joined)
-        return l2k_form_of_triples(p.samples);
     const l2k_sample_type wide = l2k_wavelet_get(p.wavelet)->is_float ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32;
+    const size_t bytes = l2k_sample_bytes(p.samples[0].type);
     const l2k_form form = l2k_form_of_plane(p.samples[0], wide);
+    if (p.joined && bytes <= 2 && l2k_are_interleaved(p.samples, 3))
+        return bytes == 1 ? L2K_FORM_TRIPLES_8 : L2K_FORM_TRIPLES_16;
     for (int c = 1; c < p.components; c++)
         if (l2k_form_of_plane(p.samples[c], wide) != form)
             return L2K_FORM_ANY;
+    if (p.joined)
+        return form == L2K_FORM_8 ? L2K_FORM_JOINED_8 : form == L2K_FORM_16 ? L2K_FORM_JOINED_16 : L2K_FORM_ANY;
     return form;
 }
 
