@@ -37,7 +37,7 @@ unpack_sources() {
         apt-get $options -o APT::Sandbox::User=root source zlib libpng1.6 libjpeg-turbo tiff lcms2 libffi python3.11) >"$to/log" 2>&1
     mkdir "$to/gcc"
     tar -x -C "$to/gcc" --strip-components=1 --exclude='*/testsuite/*/*' --wildcards -f /usr/src/gcc-12/gcc-12*.tar.xz \
-        '*/libgomp' '*/include' '*/config' '*/libgcc' 'gcc*/c*' 'gcc*/[il]*' 'gcc*/m*' '*/gcc/*VER' '*/gcc/DATESTAMP'
+        '*/libgomp' '*/include' '*/config' '*/libgcc' 'gcc*/[cilm]*' 'gcc*/depcomp' '*/gcc/*VER' '*/gcc/DATESTAMP'
     touch "$to/done"
 }
 
@@ -102,7 +102,7 @@ make_library() { # make_library PROCESSOR NAME SOURCE
     python3.11) # its own build of modules looks for libraries of this system, so they become part of the program
         "$3/configure" $options --with-build-python=python3.11 --without-ensurepip --disable-test-modules PKG_CONFIG=false \
             "READELF=$1-linux-gnu-readelf" ac_cv_buggy_getaddrinfo=no ac_cv_file__dev_ptmx=no ac_cv_file__dev_ptc=no \
-            CFLAGS=-O1 "ZLIB_CFLAGS=-I$prefix/include" "ZLIB_LIBS=-L$prefix/lib -lz" &&
+            py_cv_module__crypt=n/a CFLAGS=-O1 "ZLIB_CFLAGS=-I$prefix/include" "ZLIB_LIBS=-L$prefix/lib -lz" &&
             { sed 's/^[*]shared[*]/*static*/' Modules/Setup.stdlib && grep '^#_ctypes _ctypes/' "$3/Modules/Setup" | cut -c2-; } \
                 >Modules/Setup.local &&
             make -j2 "SOABI=cpython-311-$1-linux-musl" python &&
