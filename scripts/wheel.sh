@@ -63,16 +63,16 @@ make_aarch64() {
 
 # Debian's gcc compiles for musl by the specs of musl-dev; what stands there begins with /usr. The libraries are static.
 make_musl() { # make_musl PROCESSOR
-    local debian=amd64 name build prefix=$folder/prefix-$1
+    local debian=amd64 name build flags= prefix=$folder/prefix-$1
     build=$(uname -m)-linux-gnu
-    [ "$1" = x86_64 ] || debian=arm64
+    [ "$1" = x86_64 ] || { debian=arm64 && flags=-mno-outline-atomics; } # libgcc's need glibc's __getauxval
     unpack_debian $debian
     unpack_sources
     sed -E "s#(^|[ L])/usr/(lib|include)#\1$folder/debian-$debian/usr/\2#g" \
         "$folder/debian-$debian/usr/lib/$1-linux-musl/musl-gcc.specs" >"$folder/musl-$1.specs"
     # As where /lib is /usr/lib; else all would get a libc of its own from the archive.
     ln -sf "$folder/debian-$debian/lib/$1-linux-musl/libc.so" "$folder/debian-$debian/usr/lib/$1-linux-musl/libc.so"
-    printf '#!/bin/sh\nexec %s-linux-gnu-gcc "$@" -I%s/include -L%s/lib -specs %s\n' "$1" "$prefix" "$prefix" \
+    printf '#!/bin/sh\nexec %s-linux-gnu-gcc %s "$@" -I%s/include -L%s/lib -specs %s\n' "$1" "$flags" "$prefix" "$prefix" \
         "$folder/musl-$1.specs" >"$folder/musl-$1-cc"
     toolchain "$1" "$prefix" "musl-$1"
     mkdir -p "$prefix/include/python3.11"
