@@ -236,6 +236,11 @@ l2k_status l2k_engine_finish_encode(l2k_engine *engine, l2k_engine_slot *slot, c
     return l2k_engine_table_of(engine, slot)->finish_encode(engine, slot, request, made);
 }
 
+l2k_status l2k_engine_recode(l2k_engine *engine, const l2k_encode_request *request)
+{
+    return l2k_engine_cpu.recode(engine, request);
+}
+
 void l2k_engine_forget(l2k_engine *engine)
 {
     l2k_engine_cpu.forget(engine);

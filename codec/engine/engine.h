@@ -217,7 +217,10 @@ bool l2k_engine_may_try_again(const l2k_engine *engine, l2k_status status);
 bool l2k_engine_falls_back(const l2k_engine *engine, l2k_engine_slot *slot, l2k_status status);
 
 /* Waits for the transform. */
-#define l2k_engine_finish(slot) l2k_plan_finish((slot)->plan)
+static inline l2k_status l2k_engine_finish(l2k_engine_slot *slot)
+{
+    return l2k_plan_finish(slot->plan);
+}
 
 /* Encoding. `begin` starts from samples and returns once work runs asynchronously; finish_encode yields code-blocks or
  * packets. In its place, l2k_engine_finish leaves coefficients in the views, for recode. */
@@ -226,7 +229,7 @@ l2k_status l2k_engine_finish_encode(l2k_engine *engine, l2k_engine_slot *slot, c
                                     l2k_made_packets *made);
 l2k_status l2k_engine_encode_strip(l2k_engine *engine, l2k_engine_slot *slot, const l2k_encode_request *request,
                                    const l2k_plane *planes);
-#define l2k_engine_recode l2k_engine_cpu.recode
+l2k_status l2k_engine_recode(l2k_engine *engine, const l2k_encode_request *request);
 /* The table of the slot's plan, which becomes the engine's, for `estimate`, `sample` and `cut` off the host. */
 const l2k_engine_table *l2k_engine_table_of(l2k_engine *engine, const l2k_engine_slot *slot);
 
@@ -238,8 +241,14 @@ l2k_status l2k_engine_begin_decode(l2k_engine *engine, l2k_engine_slot *slot, co
 /* In strips, where the slot's plan runs by rows (transform/plan.h): after begin_encode with in_strips, or begin_strips,
  * next_strip, which sets *end as l2k_plan_strip_end does, and encode_strip or decode_strip in turn until next_strip
  * returns false; then l2k_engine_finish. `planes` are those of the strip; NULL if it passes on no rows. */
-#define l2k_engine_runs_in_strips(slot) l2k_plan_is_by_rows((slot)->plan)
-#define l2k_engine_begin_strips(slot)   l2k_plan_begin((slot)->plan, NULL)
+static inline bool l2k_engine_runs_in_strips(const l2k_engine_slot *slot)
+{
+    return l2k_plan_is_by_rows(slot->plan);
+}
+static inline l2k_status l2k_engine_begin_strips(l2k_engine_slot *slot)
+{
+    return l2k_plan_begin(slot->plan, NULL);
+}
 bool l2k_engine_next_strip(l2k_engine_slot *slot, uint64_t *end);
 /* The rows of a subband of the plan's component c whose code-blocks the present strip completes or reads; all above y1
  * are then coded, or have been decoded. */
