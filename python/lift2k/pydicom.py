@@ -5,6 +5,7 @@ adds; compress_htj2k(), since pydicom itself has no encoders for HTJ2K; and tran
 from __future__ import annotations
 
 import math
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -39,15 +40,26 @@ def register() -> None:
 
 def _decode_frame(src: bytes, runner: Any) -> bytearray:
     """A frame's samples, little-endian, colour by pixel, in the smallest type."""
-    array = _decoder.decode(src)
+    decoder = _decoder.Decoder()
+    decoder.open(src)
+    frame = bytearray()
+
+    def room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        nonlocal frame
+        frame = bytearray(math.prod(shape) * dtype.itemsize)
+        return np.frombuffer(frame, dtype).reshape(shape)
+
+    array = decoder.decode(out=room)
     if array.shape[:2] != (runner.rows, runner.columns) or array.size != runner.rows * runner.columns * runner.samples_per_pixel:
         raise ValueError(f"the codestream has shape {array.shape}, not what rows, columns and samples per pixel say")
+    if sys.byteorder == "big":
+        array.byteswap(inplace=True)
     runner.set_option("bits_allocated", 8 * array.dtype.itemsize)
     if runner.samples_per_pixel > 1:
         runner.set_option("planar_configuration", 0)
     if runner.photometric_interpretation in (PI.YBR_ICT, PI.YBR_RCT):
         runner.set_option("photometric_interpretation", PI.RGB)
-    return bytearray(array.astype(array.dtype.newbyteorder("<"), copy=False))
+    return frame
 
 
 def _encode_frame(src: bytes, runner: Any) -> bytes:
